@@ -1,0 +1,1 @@
+"""Differentially private optimisation: noise, accounting and release."""

@@ -1,0 +1,53 @@
+"""The errors and warnings of the privacy side, all in one tree.
+
+::
+
+    PrivacyError
+    ├── ParameterError (also ValueError)   a parameter is not one a mechanism accepts
+    ├── DomainError (also ValueError)      data do not fit the public schema
+    ├── UncertifiedError                   no certificate, so no release; the charge stays
+    ├── LedgerError                        the ledger cannot take the charge
+    │   └── OverspendError                 the charge would exceed the budget
+    └── ReleaseFormatError (also ValueError)  a saved release cannot be read
+
+    PrivacyLeakWarning (UserWarning)       something public was read from the data
+
+Messages name the parameter and its value, and for data the column only: no private value is
+ever shown. The optimisation side has its own tree, :mod:`oracles.errors`.
+"""
+
+
+class PrivacyError(Exception):
+    """Base of every error that the package ``oracle_dp`` raises on purpose."""
+
+
+class ParameterError(PrivacyError, ValueError):
+    """A parameter has a value that the mechanism cannot honour."""
+
+
+class DomainError(PrivacyError, ValueError):
+    """Data do not fit the public domain. Names the column, never a private value."""
+
+
+class UncertifiedError(PrivacyError):
+    """The oracle gave no proof of optimality, so nothing is released.
+
+    The budget stays charged: whether a proof was found depends on the data, and epsilon does
+    not cover that.
+    """
+
+
+class LedgerError(PrivacyError):
+    """The ledger cannot take this charge: unknown data set, or another neighbour relation."""
+
+
+class OverspendError(LedgerError):
+    """The charge would exceed the data set's budget. Nothing was charged."""
+
+
+class ReleaseFormatError(PrivacyError, ValueError):
+    """A saved release is damaged, or was written by a version this one cannot read."""
+
+
+class PrivacyLeakWarning(UserWarning):
+    """A parameter that must be public was read from private data; no epsilon covers that."""

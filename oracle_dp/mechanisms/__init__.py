@@ -1,0 +1,1 @@
+"""Mechanisms: each module opens with the theorem that it rests on."""

@@ -1,0 +1,1 @@
+"""Oracles find minima and prove it; they know nothing of privacy."""
