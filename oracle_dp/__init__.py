@@ -1,1 +1,79 @@
-"""Differentially private optimisation: noise, accounting and release."""
+"""Differentially private optimisation: noise, accounting and release.
+
+Public names are imported where they are used, so that ``oracle-dp --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from oracle_dp.domain import Binned, Categorical, Domain
+    from oracle_dp.errors import (
+        DomainError,
+        LedgerError,
+        OverspendError,
+        ParameterError,
+        PrivacyError,
+        PrivacyLeakWarning,
+        ReleaseFormatError,
+        UncertifiedError,
+    )
+    from oracle_dp.estimators.scoring_card import ScoringCard
+    from oracle_dp.estimators.zero_one import ZeroOneClassifier
+    from oracle_dp.ledger import Budget, Charge, Ledger
+    from oracle_dp.mechanisms.opdisc import opdisc
+    from oracle_dp.privacy import Guarantee, Neighbors, Release
+
+_HOMES = {
+    "Binned": "domain",
+    "Budget": "ledger",
+    "Categorical": "domain",
+    "Charge": "ledger",
+    "Domain": "domain",
+    "DomainError": "errors",
+    "Guarantee": "privacy",
+    "Ledger": "ledger",
+    "LedgerError": "errors",
+    "Neighbors": "privacy",
+    "OverspendError": "errors",
+    "ParameterError": "errors",
+    "PrivacyError": "errors",
+    "PrivacyLeakWarning": "errors",
+    "Release": "privacy",
+    "ReleaseFormatError": "errors",
+    "ScoringCard": "estimators.scoring_card",
+    "UncertifiedError": "errors",
+    "ZeroOneClassifier": "estimators.zero_one",
+    "opdisc": "mechanisms.opdisc",
+}
+
+__all__ = [
+    "Binned",
+    "Budget",
+    "Categorical",
+    "Charge",
+    "Domain",
+    "DomainError",
+    "Guarantee",
+    "Ledger",
+    "LedgerError",
+    "Neighbors",
+    "OverspendError",
+    "ParameterError",
+    "PrivacyError",
+    "PrivacyLeakWarning",
+    "Release",
+    "ReleaseFormatError",
+    "ScoringCard",
+    "UncertifiedError",
+    "ZeroOneClassifier",
+    "opdisc",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"oracle_dp.{_HOMES[name]}"), name)

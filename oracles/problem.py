@@ -5,21 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from oracles import arrays
+from oracles.arrays import EXACT_FLOAT, FloatArray
 from oracles.errors import ProblemError
-
-FloatArray = NDArray[np.float64]
 
 FEASIBILITY_TOLERANCE = 1e-6
 """Allowed violation of a row with non-integer data, relative to ``max(1, sum |a_j x_j|)``."""
-
-_EXACT_FLOAT = 2.0**53
-_INT64_SAFE = 2.0**62
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +38,7 @@ class IntegerProgram:
 
     Raises:
         ProblemError: Shapes disagree, a coefficient is NaN or infinite, bounds cross, names
-            repeat, or an integer is too large for a float to hold exactly.
+            repeat, or an integer is one that a float cannot hold exactly.
     """
 
     objective: FloatArray
@@ -68,20 +66,20 @@ class IntegerProgram:
         names: Sequence[str] | None = None,
         negated: bool = False,
     ) -> None:
-        costs = _vector("objective", objective, None, None)
+        costs = arrays.vector("objective", objective, None, None)
         n = len(costs)
-        rows = _matrix(matrix, n)
+        rows = arrays.matrix(matrix, n)
         m = rows.shape[0]
         fields = {
             "objective": costs,
             "matrix": rows,
-            "row_lower": _vector("row_lower", row_lower, m, -math.inf),
-            "row_upper": _vector("row_upper", row_upper, m, math.inf),
-            "lower": _vector("lower", lower, n, 0.0),
-            "upper": _vector("upper", upper, n, math.inf),
-            "integer": _mask(integer, n),
-            "constant": float(constant),
-            "names": _names(names, n),
+            "row_lower": arrays.vector("row_lower", row_lower, m, -math.inf),
+            "row_upper": arrays.vector("row_upper", row_upper, m, math.inf),
+            "lower": arrays.vector("lower", lower, n, 0.0),
+            "upper": arrays.vector("upper", upper, n, math.inf),
+            "integer": arrays.mask("integer", integer, n),
+            "constant": arrays.scalar("constant", constant),
+            "names": arrays.names(names, n),
             "negated": bool(negated),
         }
         for name, entry in fields.items():
@@ -122,7 +120,11 @@ class IntegerProgram:
 
     @property
     def has_integer_objective(self) -> bool:
-        """Whether every feasible point has an integer objective that floats hold exactly."""
+        """Whether every feasible point has an integer objective.
+
+        True when the constant and all coefficients are integers up to 2^53 and no continuous
+        variable has one. The objective itself may be larger: it is a Python ``int``.
+        """
         used = self.objective != 0
         return bool(
             _all_integer(self.objective)
@@ -134,8 +136,10 @@ class IntegerProgram:
 
     def with_objective(self, objective: ArrayLike, constant: float = 0.0) -> IntegerProgram:
         """The same feasible set with another objective to minimise."""
-        costs = _vector("objective", objective, self.n_variables, None)
-        program = _with_fields(self, objective=costs, constant=float(constant), negated=False)
+        costs = arrays.vector("objective", objective, self.n_variables, None)
+        program = _with_fields(
+            self, objective=costs, constant=arrays.scalar("constant", constant), negated=False
+        )
         program._check()
         return program
 
@@ -150,8 +154,13 @@ class IntegerProgram:
 
         An ``int``, without rounding, when the objective is integer and the variables in it hold
         integers; a ``float`` otherwise.
+
+        Raises:
+            ProblemError: The point has another shape.
         """
         x = np.asarray(point, dtype=np.float64)
+        if x.shape != (self.n_variables,):
+            raise ProblemError(f"point: shape ({self.n_variables},) expected, {x.shape} given")
         used = self.objective != 0
         if self.has_integer_objective and _all_integer(x[used]):
             return _integer_dot(self.objective[used], x[used]) + int(self.constant)
@@ -179,16 +188,24 @@ class IntegerProgram:
             return True
         magnitude = abs(self.matrix) @ np.abs(x)
         activity = self.matrix @ x
-        # Integer rows below 2^53 are summed by floats without rounding: no tolerance there.
-        exact = self._integer_rows & (magnitude <= _EXACT_FLOAT)
-        slack = np.where(exact, 0.0, FEASIBILITY_TOLERANCE * np.maximum(1.0, magnitude))
-        return bool(
-            (activity >= self.row_lower - slack).all()
-            and (activity <= self.row_upper + slack).all()
+        slack = FEASIBILITY_TOLERANCE * np.maximum(1.0, magnitude)
+        # Floats sum integers up to 2^53 without rounding: no tolerance is needed there.
+        slack[self.integer_rows] = 0.0
+        large = self.integer_rows & (magnitude > EXACT_FLOAT)
+        holds = (activity >= self.row_lower - slack) & (activity <= self.row_upper + slack)
+        return bool(holds[~large].all()) and all(
+            self._large_row_holds(row, x) for row in np.flatnonzero(large)
         )
 
-    @property
-    def _integer_rows(self) -> NDArray[np.bool_]:
+    def _large_row_holds(self, row: np.intp, x: FloatArray) -> bool:
+        begin, end = self.matrix.indptr[row], self.matrix.indptr[row + 1]
+        activity = _integer_dot(self.matrix.data[begin:end], x[self.matrix.indices[begin:end]])
+        # Python compares an int with a float, infinite ones included, without rounding.
+        return float(self.row_lower[row]) <= activity <= float(self.row_upper[row])
+
+    @cached_property
+    def integer_rows(self) -> NDArray[np.bool_]:
+        """Which rows have only integer coefficients on integer variables, shape ``(m,)``."""
         fractional = self.matrix.copy()
         whole = (fractional.data == np.rint(fractional.data)) & self.integer[fractional.indices]
         fractional.data = np.where(whole, 0.0, 1.0)
@@ -229,65 +246,12 @@ def _with_fields(program: IntegerProgram, **changes: object) -> IntegerProgram:
 def _all_integer(x: FloatArray) -> bool:
     """Whether all entries are integers that a float holds exactly."""
     return bool(
-        np.isfinite(x).all() and (x == np.rint(x)).all() and (np.abs(x) <= _EXACT_FLOAT).all()
+        np.isfinite(x).all() and (x == np.rint(x)).all() and (np.abs(x) <= EXACT_FLOAT).all()
     )
 
 
 def _integer_dot(a: FloatArray, b: FloatArray) -> int:
     """The exact dot product of two integer-valued vectors."""
-    left, right = a.astype(np.int64), b.astype(np.int64)
-    if float(np.abs(a) @ np.abs(b)) <= _INT64_SAFE:
-        return int(left @ right)
-    return sum(int(p) * int(q) for p, q in zip(left, right, strict=True))
-
-
-def _vector(
-    name: str, given: ArrayLike | None, size: int | None, default: float | None
-) -> FloatArray:
-    if given is None:
-        if default is None or size is None:
-            raise ProblemError(f"{name}: missing")
-        return np.full(size, default)
-    try:
-        vector = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ProblemError(f"{name}: not an array of numbers") from error
-    if vector.ndim != 1 or (size is not None and len(vector) != size):
-        expected = "one dimension" if size is None else f"shape ({size},)"
-        raise ProblemError(f"{name}: {expected} expected, shape {vector.shape} given")
-    vector.setflags(write=False)
-    return vector
-
-
-def _matrix(given: ArrayLike | sp.sparray | sp.spmatrix | None, n: int) -> sp.csr_array:
-    if given is None:
-        return sp.csr_array((0, n), dtype=np.float64)
-    try:
-        matrix = sp.csr_array(sp.coo_array(given, dtype=np.float64))
-    except (TypeError, ValueError) as error:
-        raise ProblemError("matrix: not a two-dimensional array of numbers") from error
-    if matrix.shape[-1:] != (n,) or matrix.ndim != 2:
-        raise ProblemError(f"matrix: {n} columns expected, shape {matrix.shape} given")
-    matrix.sum_duplicates()
-    return matrix
-
-
-def _mask(given: ArrayLike | None, n: int) -> NDArray[np.bool_]:
-    if given is None:
-        return np.ones(n, dtype=bool)
-    mask = np.asarray(given)
-    if mask.shape != (n,) or mask.dtype != bool:
-        raise ProblemError(f"integer: a boolean array of shape ({n},) expected")
-    return mask.copy()
-
-
-def _names(given: Sequence[str] | None, n: int) -> tuple[str, ...]:
-    if given is None:
-        return tuple(f"x{i}" for i in range(n))
-    names = tuple(str(name) for name in given)
-    if len(names) != n:
-        raise ProblemError(f"names: {n} expected, {len(names)} given")
-    if len(set(names)) != n:
-        repeated = next(name for name in names if names.count(name) > 1)
-        raise ProblemError(f"names: {repeated!r} is used twice; names must be distinct")
-    return names
+    if float(np.abs(a) @ np.abs(b)) <= EXACT_FLOAT:
+        return int(a @ b)
+    return sum(int(p) * int(q) for p, q in zip(a.tolist(), b.tolist(), strict=True))

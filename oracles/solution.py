@@ -49,7 +49,7 @@ class Certificate(Enum):
     """Nothing is proven."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: with them Solution[T](...) fails on Python 3.11
 class Solution(Generic[ValueT]):
     """An oracle's answer to a minimisation.
 

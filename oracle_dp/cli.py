@@ -1,0 +1,248 @@
+"""The command ``oracle-dp``. Heavy packages are imported inside the commands that need them."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from oracle_dp.estimators.zero_one import ZeroOneClassifier
+
+app = typer.Typer(
+    name="oracle-dp",
+    help="Differentially private optimisation for problems that are not convex.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
+
+
+class DataSet(StrEnum):
+    """Data sets that ship with their public schema."""
+
+    ADULT = "adult"
+
+
+class Mechanism(StrEnum):
+    """Mechanisms that train a 0-1-loss classifier."""
+
+    OPDISC = "opdisc"
+
+
+class Missing(StrEnum):
+    """What becomes of rows with a missing value."""
+
+    DROP = "drop"
+    CATEGORY = "category"
+
+
+class Relation(StrEnum):
+    """Neighbour relations."""
+
+    REPLACE = "replace"
+    ADD_REMOVE = "add_remove"
+    ZERO_OUT = "zero_out"
+
+
+@app.callback()
+def _root() -> None:
+    # A callback keeps the commands' names in the help while there are few of them.
+    pass
+
+
+@app.command()
+def train(
+    data: Annotated[DataSet, typer.Argument(help="The data to train on.")],
+    epsilon: Annotated[float, typer.Option(help="Privacy parameter, positive.")] = 1.0,
+    attributes: Annotated[
+        str, typer.Option(help="Comma-separated attributes of the public domain.")
+    ] = "education,occupation,relationship",
+    mechanism: Annotated[Mechanism, typer.Option(help="How noise is added.")] = Mechanism.OPDISC,
+    neighbors: Annotated[
+        Relation, typer.Option(help="Which data sets are neighbours.")
+    ] = Relation.REPLACE,
+    weights: Annotated[
+        str, typer.Option(help="Comma-separated integer values of every weight, 0 among them.")
+    ] = "-1,0,1",
+    missing: Annotated[
+        Missing, typer.Option(help="Drop rows with '?', or keep '?' as a category.")
+    ] = Missing.DROP,
+    seconds: Annotated[
+        float | None,
+        typer.Option(help="Stop the solver after so long; a refusal is not covered by epsilon."),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Reproduce a run. The release is then NOT private.")
+    ] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the release to this file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Train a private classifier that minimises classification error itself.
+
+    Errors are measured on Adult's own test split, which is public; nothing is measured on the
+    training rows.
+    """
+    with _named_errors():
+        from oracle_dp.datasets import load_adult
+        from oracle_dp.estimators.zero_one import ZeroOneClassifier
+        from oracles import Limits
+
+        if save is not None:
+            # Before anything is spent: a release that cannot be written would be lost.
+            _check_writable(save)
+        adult = load_adult(missing=missing.value)
+        names = [name.strip() for name in attributes.split(",")]
+        classifier = ZeroOneClassifier(
+            epsilon,
+            mechanism=mechanism.value,
+            neighbors=neighbors.value,
+            weights=_integers(weights),
+            domain=adult.domain[names],
+            classes=adult.classes,
+            limits=None if seconds is None else Limits(seconds=seconds),
+            random_state=seed,
+        )
+        with _spinner("training: the oracle is proving its optimum"):
+            classifier.fit(adult.X.iloc[adult.train], adult.y.iloc[adult.train])
+        if save is not None:
+            save.write_text(classifier.release_.to_json() + "\n", encoding="utf-8")
+        report = _report(classifier, names, adult.X.iloc[adult.test], adult.y.iloc[adult.test])
+        typer.echo(json.dumps(report) if as_json else _readable(classifier, report))
+
+
+@app.command()
+def predict(
+    model: Annotated[Path, typer.Argument(help="A release written by train --save.")],
+    rows: Annotated[Path, typer.Argument(help="A CSV file with a header; '-' reads stdin.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
+) -> None:
+    """Predict the class of every row of a CSV file, one per line."""
+    with _named_errors():
+        import pandas as pd
+
+        from oracle_dp.errors import ReleaseFormatError
+        from oracle_dp.estimators.scoring_card import ScoringCard
+        from oracle_dp.privacy import Release
+
+        card = Release.from_json(model.read_text(encoding="utf-8")).value
+        if not isinstance(card, ScoringCard):
+            raise ReleaseFormatError("model: this release holds no classifier")
+        frame = pd.read_csv(
+            sys.stdin if str(rows) == "-" else rows,
+            dtype=str,
+            keep_default_na=False,
+            skipinitialspace=True,
+        )
+        labels = card.predict(frame).tolist()
+        typer.echo(json.dumps(labels) if as_json else "\n".join(map(str, labels)))
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    app()
+
+
+def _report(
+    classifier: ZeroOneClassifier, attributes: list[str], x: pd.DataFrame, y: pd.Series[str]
+) -> dict[str, object]:
+    """What is printed: the release, and errors on the public test rows."""
+    guarantee = classifier.release_.guarantee
+    positive = float((y == classifier.classes_[1]).mean())
+    return {
+        "mechanism": guarantee.mechanism,
+        "epsilon": guarantee.epsilon,
+        "delta": guarantee.delta if guarantee.delta else 0,
+        "neighbors": guarantee.neighbors.value,
+        "certificate": guarantee.certificate.value,
+        "test_error": float((classifier.predict(x) != y.to_numpy()).mean()),
+        "majority_error": min(positive, 1 - positive),
+        "test_rows": len(y),
+        "attributes": attributes,
+        "guarantee": guarantee.to_dict(),
+        "model": classifier.release_.value.to_dict(),
+    }
+
+
+def _readable(classifier: ZeroOneClassifier, report: dict[str, object]) -> str:
+    return (
+        f"{classifier.release_}\n\n"
+        f"error on {report['test_rows']:,} public test rows  {report['test_error']:7.2%}\n"
+        f"error of the majority class      {report['majority_error']:7.2%}"
+    )
+
+
+def _integers(text: str) -> tuple[int, ...]:
+    from oracle_dp.errors import ParameterError
+
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise ParameterError(
+            f"weights: comma-separated integers expected, such as -1,0,1, not {text!r}"
+        ) from None
+
+
+def _check_writable(path: Path) -> None:
+    from oracle_dp.errors import ParameterError
+
+    if path.is_dir() or not os.access(path.parent, os.W_OK):
+        raise ParameterError(f"save: cannot write {path}; name a file in a folder that you own")
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Write a file entirely or not at all."""
+    with tempfile.NamedTemporaryFile(
+        "w", dir=path.parent, prefix=f".{path.name}.", delete=False, encoding="utf-8"
+    ) as file:
+        try:
+            file.write(text)
+            file.flush()
+            os.replace(file.name, path)
+        except BaseException:
+            os.unlink(file.name)
+            raise
+
+
+@contextmanager
+def _spinner(message: str) -> Iterator[None]:
+    """A moving line with the time on a terminal; nothing anywhere else."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        progress.add_task(message, total=None)
+        yield
+
+
+@contextmanager
+def _named_errors() -> Iterator[None]:
+    """Turn the project's errors, and those of files, into one line and an exit code."""
+    from oracle_dp.errors import PrivacyError
+    from oracles.errors import OracleError
+
+    try:
+        yield
+    except (PrivacyError, OracleError, OSError, UnicodeDecodeError) as error:
+        typer.echo(f"oracle-dp: {type(error).__name__}: {error}", err=True)
+        raise typer.Exit(1) from None
+    except KeyboardInterrupt:
+        typer.echo("oracle-dp: interrupted; nothing is released", err=True)
+        raise typer.Exit(INTERRUPTED) from None

@@ -1,0 +1,199 @@
+"""A private linear classifier that minimises classification error itself."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from oracle_dp.domain import Domain
+from oracle_dp.errors import DomainError, ParameterError, PrivacyLeakWarning
+from oracle_dp.estimators.scoring_card import THRESHOLD, Label, ScoringCard, check_classes
+from oracle_dp.ledger import Ledger
+from oracle_dp.mechanisms.opdisc import opdisc
+from oracle_dp.privacy import Contingency, ContingencyKind, Neighbors, Release
+from oracles import Limits
+from oracles.zero_one import CellTable, ZeroOneProblem
+
+SENSITIVITY = {Neighbors.REPLACE: 2, Neighbors.ADD_REMOVE: 1, Neighbors.ZERO_OUT: 1}
+"""Range sensitivity of the number of errors: a record's loss is 0 or 1, so a difference of two
+losses changes by at most 1 when the record appears or vanishes, and by at most 2 when it is
+replaced (docs/theory/objective_perturbation.md, Lemma 1)."""
+
+MECHANISMS = ("opdisc",)
+
+
+class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklearn is untyped
+    """A differentially private scoring card, trained on the number of errors.
+
+    Each level of each attribute of the public domain gets an integer weight; the positive class
+    is predicted iff the weights of a row's levels add up to at least 1. There is no intercept:
+    a constant on every level of one attribute is one.
+
+    The guarantee is for one ``fit``: cross-validation and grid search spend epsilon once per fit.
+
+    Args:
+        epsilon: Privacy parameter of one fit, positive.
+        mechanism: ``"opdisc"``: objective perturbation on the integer lattice, pure epsilon
+            (:mod:`oracle_dp.mechanisms.opdisc`).
+        neighbors: ``"replace"`` (one record changed, n public) or ``"add_remove"`` (n private);
+            ``"zero_out"`` has the noise of ``"add_remove"``, with n public.
+        weights: The values that every weight may take: distinct integers, 0 among them, public.
+        domain: The public schema (:class:`oracle_dp.domain.Domain`). Never read from the data.
+        classes: The two labels, negative first, public. None reads them from ``y``, which warns
+            (:class:`oracle_dp.PrivacyLeakWarning`) and is recorded in the guarantee.
+        ledger: Charged before noise is drawn. Copies of the estimator share it.
+        dataset: The ledger's name for the data.
+        limits: When the oracle may stop; see :class:`oracles.Limits`. Default: never.
+        random_state: None for the operating system's randomness. An integer reproduces a run and
+            makes it not private.
+
+    Attributes:
+        release_: The :class:`oracle_dp.Release` of a :class:`ScoringCard`. Its guarantee says what
+            holds and on what conditions.
+        classes_: The two labels, negative first.
+        n_features_in_: Number of attributes.
+        feature_names_in_: Their names.
+    """
+
+    def __init__(
+        self,
+        epsilon: float | Fraction = 1.0,
+        *,
+        mechanism: str = "opdisc",
+        neighbors: Neighbors | str = "replace",
+        weights: Sequence[int] = (-1, 0, 1),
+        domain: Domain | None = None,
+        classes: Sequence[Label] | None = None,
+        ledger: Ledger | None = None,
+        dataset: str | None = None,
+        limits: Limits | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.mechanism = mechanism
+        self.neighbors = neighbors
+        self.weights = weights
+        self.domain = domain
+        self.classes = classes
+        self.ledger = ledger
+        self.dataset = dataset
+        self.limits = limits
+        self.random_state = random_state
+
+    def fit(self, X: pd.DataFrame | ArrayLike, y: ArrayLike) -> ZeroOneClassifier:
+        """Train and spend epsilon.
+
+        Args:
+            X: Rows that fit the domain, shape ``(n_rows, n_attributes)`` or a frame with its
+                columns. Zero rows are ordinary data.
+            y: Labels, shape ``(n_rows,)``.
+
+        Returns:
+            The estimator.
+
+        Raises:
+            DomainError: The data do not fit ``domain`` or ``classes``. Nothing is charged.
+            ParameterError: A parameter is out of range. Nothing is charged.
+            OracleError: ``weights`` are not usable. Nothing is charged.
+            LedgerError: The budget does not allow this fit. Nothing is charged.
+            UncertifiedError: The minimum was not proven. The charge stays.
+        """
+        if self.mechanism not in MECHANISMS:
+            known = ", ".join(map(repr, MECHANISMS))
+            raise ParameterError(f"mechanism: one of {known} expected, not {self.mechanism!r}")
+        if self.domain is None:
+            raise DomainError(
+                "domain: None; state the public schema of the attributes (oracle_dp.domain.Domain)"
+            )
+        relation = Neighbors.parse(self.neighbors)
+        codes = self.domain.encode(X)
+        classes, leaks = self._public_classes(y)
+        cells = CellTable.from_codes(codes, _positive(y, classes, len(codes)), self.domain.levels)
+        release = opdisc(
+            ZeroOneProblem(cells, tuple(self.weights)),
+            epsilon=self.epsilon,
+            sensitivity=SENSITIVITY[relation],
+            sensitivity_source="proved for the 0-1 loss",
+            neighbors=relation,
+            limits=self.limits,
+            ledger=self.ledger,
+            dataset=self.dataset,
+            random_state=self.random_state,
+            contingencies=leaks,
+        )
+        points = tuple(tuple(int(w) for w in block) for block in release.value)
+        card = ScoringCard(self.domain, points, classes)
+        self.release_: Release[ScoringCard] = cast(
+            "Release[ScoringCard]", replace(release, value=cast(Any, card))
+        )
+        self.classes_ = np.asarray(classes)
+        self.n_features_in_ = len(self.domain)
+        self.feature_names_in_ = np.asarray(self.domain.names, dtype=object)
+        return self
+
+    def decision_function(self, X: pd.DataFrame | ArrayLike) -> NDArray[np.float64]:
+        """Total points minus 1/2: positive iff the positive class is predicted."""
+        check_is_fitted(self)
+        return self.release_.value.margins(X) - (THRESHOLD - 0.5)
+
+    def predict(self, X: pd.DataFrame | ArrayLike) -> NDArray[Any]:
+        """The predicted class of every row, shape ``(n_rows,)``."""
+        check_is_fitted(self)
+        return self.release_.value.predict(X)
+
+    def _public_classes(self, y: ArrayLike) -> tuple[tuple[Label, Label], tuple[Contingency, ...]]:
+        if self.classes is not None:
+            given = tuple(self.classes)
+            check_classes(given)
+            return (given[0], given[1]), ()
+        warnings.warn(
+            "classes were read from y, which reveals which labels occur: pass classes=(negative, "
+            "positive)",
+            PrivacyLeakWarning,
+            stacklevel=3,
+        )
+        seen = pd.unique(pd.Series(_labels(y)))
+        if len(seen) != 2:
+            raise ParameterError(
+                "classes: None, and y does not hold exactly two labels; pass classes=(negative, "
+                "positive), then one label or none is ordinary data"
+            )
+        low, high = np.sort(seen)
+        detail = "the two classes were read from the labels"
+        return (_item(low), _item(high)), (Contingency(ContingencyKind.LEAKED_PARAMETER, detail),)
+
+
+def _labels(y: ArrayLike) -> NDArray[Any]:
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise DomainError(f"y: one label per row expected, got {labels.ndim} dimensions")
+    if pd.isna(labels).any():
+        raise DomainError("y: missing labels (NaN or None); drop those rows before training")
+    return labels
+
+
+def _positive(y: ArrayLike, classes: tuple[Label, Label], n_rows: int) -> NDArray[np.bool_]:
+    labels = _labels(y)
+    if len(labels) != n_rows:
+        raise DomainError("X and y: different numbers of rows; they must describe the same rows")
+    code = pd.Index(np.asarray(classes, dtype=object)).get_indexer(labels.astype(object))
+    if (code < 0).any():
+        raise DomainError(
+            f"y: a label that is not one of classes={classes!r}; correct the label, or the "
+            "classes from public knowledge"
+        )
+    positive: NDArray[np.bool_] = code == 1
+    return positive
+
+
+def _item(label: Any) -> Label:
+    return cast(Label, label.item() if isinstance(label, np.generic) else label)

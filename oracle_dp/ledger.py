@@ -1,0 +1,148 @@
+"""Who spent what, on which data.
+
+A ledger holds a budget for every data set by name and takes each charge *before* any noise is
+drawn, by basic sequential composition: the epsilons add up, and so do the deltas (Dwork and Roth
+2014, Theorem 3.16). A charge is never given back: a run that fails or refuses after its noise was
+drawn has depended on the data.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from oracle_dp.errors import LedgerError, OverspendError, ParameterError
+from oracle_dp.noise import rational
+from oracle_dp.privacy import Neighbors
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """What may be spent on one data set under one neighbour relation.
+
+    Args:
+        epsilon: Total epsilon, not negative.
+        delta: Total delta, in [0, 1).
+        neighbors: The relation that every charge must have.
+
+    Raises:
+        ParameterError: A parameter is out of its range.
+    """
+
+    epsilon: float | Fraction
+    delta: float | Fraction = 0
+    neighbors: Neighbors | str = Neighbors.REPLACE
+
+    def __post_init__(self) -> None:
+        epsilon, delta = rational("epsilon", self.epsilon), rational("delta", self.delta)
+        if epsilon < 0:
+            raise ParameterError(f"epsilon: a budget must not be negative, not {self.epsilon!r}")
+        if not 0 <= delta < 1:
+            raise ParameterError(f"delta: a budget lies in [0, 1), not {self.delta!r}")
+        object.__setattr__(self, "epsilon", epsilon)
+        object.__setattr__(self, "delta", delta)
+        object.__setattr__(self, "neighbors", Neighbors.parse(self.neighbors))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charge:
+    """One entry of the ledger."""
+
+    dataset: str
+    mechanism: str
+    epsilon: Fraction
+    delta: Fraction
+    neighbors: Neighbors
+
+
+@dataclass(eq=False)
+class Ledger:
+    """Budgets and charges, in memory, safe to share between threads.
+
+    Args:
+        budgets: For each data set's name a :class:`Budget`, or its epsilon alone (pure,
+            ``"replace"``).
+    """
+
+    budgets: Mapping[str, Budget | float]
+    _charges: list[Charge] = field(default_factory=list, init=False, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.budgets = {
+            str(name): budget if isinstance(budget, Budget) else Budget(epsilon=budget)
+            for name, budget in self.budgets.items()
+        }
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """Every charge, in order."""
+        with self._lock:
+            return tuple(self._charges)
+
+    def budget(self, dataset: str) -> Budget:
+        """The budget of a data set.
+
+        Raises:
+            LedgerError: The ledger has none for this name.
+        """
+        budget = self.budgets.get(dataset)
+        if not isinstance(budget, Budget):
+            known = ", ".join(map(repr, self.budgets)) or "none"
+            raise LedgerError(f"dataset: no budget for {dataset!r}; the ledger knows {known}")
+        return budget
+
+    def spent(self, dataset: str) -> tuple[Fraction, Fraction]:
+        """Epsilon and delta spent so far."""
+        mine = [charge for charge in self.charges if charge.dataset == dataset]
+        return sum((c.epsilon for c in mine), Fraction(0)), sum(
+            (c.delta for c in mine), Fraction(0)
+        )
+
+    def remaining(self, dataset: str) -> tuple[Fraction, Fraction]:
+        """Epsilon and delta still to be spent."""
+        budget, (epsilon, delta) = self.budget(dataset), self.spent(dataset)
+        return Fraction(budget.epsilon) - epsilon, Fraction(budget.delta) - delta
+
+    def __copy__(self) -> Ledger:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Ledger:
+        # scikit-learn clones estimators by copying their parameters: a copy of the ledger would
+        # let every clone spend the whole budget again.
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise LedgerError(
+            "ledger: one in memory cannot be saved or sent to another process, where its budget "
+            "would be spent again; fit in this process, or pickle the estimator without it "
+            "(set_params(ledger=None))"
+        )
+
+    def charge(self, charge: Charge) -> None:
+        """Take a charge, before any noise is drawn.
+
+        Raises:
+            LedgerError: The data set has no budget, or one under another neighbour relation.
+            OverspendError: The charge exceeds what remains. Nothing is charged.
+        """
+        budget = self.budget(charge.dataset)
+        if budget.neighbors is not charge.neighbors:
+            raise LedgerError(
+                f"neighbors: the budget of {charge.dataset!r} is for "
+                f"{Neighbors.parse(budget.neighbors).value!r}, the charge for "
+                f"{charge.neighbors.value!r}; epsilons of different relations do not add up"
+            )
+        with self._lock:
+            mine = [c for c in self._charges if c.dataset == charge.dataset]
+            epsilon = sum((c.epsilon for c in mine), charge.epsilon)
+            delta = sum((c.delta for c in mine), charge.delta)
+            if epsilon > budget.epsilon or delta > budget.delta:
+                raise OverspendError(
+                    f"dataset {charge.dataset!r}: this charge of epsilon "
+                    f"{float(charge.epsilon):g}, delta {float(charge.delta):g} exceeds what "
+                    f"remains; spend less, or raise the budget knowingly"
+                )
+            self._charges.append(charge)

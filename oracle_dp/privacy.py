@@ -1,0 +1,270 @@
+"""What a release promises, in data.
+
+A :class:`Release` is a value and its :class:`Guarantee`, and nothing else that depends on the
+private data. A guarantee names the theorem, the neighbour relation, the sensitivity and who vouches
+for it, the parameters, the oracle's certificate, and the contingencies: the conditions under which
+it holds that the theorem itself does not supply.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+
+from oracle_dp.errors import ParameterError, ReleaseFormatError
+from oracles import Certificate
+
+SCHEMA_VERSION = 1
+
+ValueT = TypeVar("ValueT")
+
+
+class Neighbors(Enum):
+    """Which pairs of data sets the guarantee keeps alike."""
+
+    REPLACE = "replace"
+    """One record is changed; the number of records is public."""
+    ADD_REMOVE = "add_remove"
+    """One record is added or removed; the number of records is private."""
+    ZERO_OUT = "zero_out"
+    """One record's contribution is removed; the number of records is public."""
+
+    @classmethod
+    def parse(cls, given: Neighbors | str) -> Neighbors:
+        """The member named by a string such as ``"replace"``.
+
+        Raises:
+            ParameterError: There is no such relation.
+        """
+        try:
+            return cls(given)
+        except ValueError:
+            known = ", ".join(repr(member.value) for member in cls)
+            raise ParameterError(f"neighbors: one of {known} expected, not {given!r}") from None
+
+
+class ContingencyKind(Enum):
+    """A condition that the theorem does not supply."""
+
+    ORACLE_BOUND = "oracle_bound"
+    """Optimality rests on a solver's floating-point bound."""
+    SEEDED = "seeded"
+    """The noise came from a seed: the release is reproducible and not private."""
+    COMPLETION = "completion"
+    """The run could have been refused under a limit; refusal depends on the data."""
+    LEAKED_PARAMETER = "leaked_parameter"
+    """A parameter that must be public was read from the data."""
+    CALLER = "caller"
+    """The caller promised something that the program cannot check."""
+    RUNNING_TIME = "running_time"
+    """The running time depends on the data and is not padded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contingency:
+    """One condition, with a sentence for a person."""
+
+    kind: ContingencyKind
+    detail: str
+
+
+RUNNING_TIME = Contingency(
+    ContingencyKind.RUNNING_TIME,
+    "the running time depends on the data and is outside the guarantee: do not let anyone who "
+    "must not see the data time the run",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guarantee:
+    """A differential-privacy guarantee.
+
+    Attributes:
+        mechanism: Name of the mechanism.
+        theorem: The theorem it rests on and where its proof is.
+        neighbors: The neighbour relation.
+        epsilon: Of (epsilon, delta)-differential privacy.
+        delta: 0 for pure differential privacy.
+        rho: The same release in zero-concentrated differential privacy, or None if unknown.
+        sensitivity: Range sensitivity of the loss: the most by which one record changes a
+            difference of two losses.
+        sensitivity_source: Who vouches for ``sensitivity``.
+        certificate: What the optimality of the released point rests on.
+        contingencies: Conditions that the theorem does not supply.
+    """
+
+    mechanism: str
+    theorem: str
+    neighbors: Neighbors
+    epsilon: float
+    delta: float
+    rho: float | None
+    sensitivity: float
+    sensitivity_source: str
+    certificate: Certificate
+    contingencies: tuple[Contingency, ...]
+
+    @property
+    def is_private(self) -> bool:
+        """False when the noise was seeded."""
+        return all(c.kind is not ContingencyKind.SEEDED for c in self.contingencies)
+
+    def __str__(self) -> str:
+        pure = "pure " if self.delta == 0 else ""
+        lines = [
+            f"{pure}(epsilon = {self.epsilon:g}, delta = {self.delta:g}) differential privacy, "
+            f"neighbours: {self.neighbors.value}",
+            f"  mechanism    {self.mechanism}",
+            f"  theorem      {self.theorem}",
+            f"  sensitivity  {self.sensitivity:g} ({self.sensitivity_source})",
+            f"  certificate  {self.certificate.value}",
+        ]
+        lines += [f"  provided     {c.kind.value}: {c.detail}" for c in self.contingencies]
+        if not self.is_private:
+            lines.insert(0, "SEEDED: NOT PRIVATE")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-able data."""
+        return {
+            "mechanism": self.mechanism,
+            "theorem": self.theorem,
+            "neighbors": self.neighbors.value,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "rho": self.rho,
+            "sensitivity": self.sensitivity,
+            "sensitivity_source": self.sensitivity_source,
+            "certificate": self.certificate.value,
+            "contingencies": [
+                {"kind": c.kind.value, "detail": c.detail} for c in self.contingencies
+            ],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Guarantee:
+        """Inverse of :meth:`to_dict`.
+
+        Raises:
+            ReleaseFormatError: A field is missing or malformed.
+        """
+        try:
+            return cls(
+                mechanism=str(data["mechanism"]),
+                theorem=str(data["theorem"]),
+                neighbors=Neighbors(data["neighbors"]),
+                epsilon=float(data["epsilon"]),
+                delta=float(data["delta"]),
+                rho=None if data["rho"] is None else float(data["rho"]),
+                sensitivity=float(data["sensitivity"]),
+                sensitivity_source=str(data["sensitivity_source"]),
+                certificate=Certificate(data["certificate"]),
+                contingencies=tuple(
+                    Contingency(ContingencyKind(c["kind"]), str(c["detail"]))
+                    for c in data["contingencies"]
+                ),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise ReleaseFormatError(f"guarantee: missing or malformed field ({error})") from error
+
+
+@runtime_checkable
+class Releasable(Protocol):
+    """A released value that can be saved; its ``kind`` is listed in ``_KINDS``."""
+
+    kind: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-able data."""
+        ...
+
+
+# Imported only when such a release is read.
+_KINDS = {"scoring_card": ("oracle_dp.estimators.scoring_card", "ScoringCard")}
+
+
+@dataclass(frozen=True, slots=True)
+class Release(Generic[ValueT]):
+    """A released value and its guarantee. Nothing else in it depends on the data."""
+
+    value: ValueT
+    guarantee: Guarantee
+
+    def __str__(self) -> str:
+        return f"{self.value}\n\n{self.guarantee}"
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """The release as one JSON object with its schema version.
+
+        Values are integers, strings, sequences and mappings of them, or :class:`Releasable`.
+        """
+        kind, value = "plain", _plain(self.value)
+        if isinstance(self.value, Releasable):
+            kind, value = self.value.kind, self.value.to_dict()
+        return json.dumps(
+            {
+                "schema": "oracle-dp/release",
+                "version": SCHEMA_VERSION,
+                "kind": kind,
+                "value": value,
+                "guarantee": self.guarantee.to_dict(),
+            },
+            indent=indent,
+        )
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Release[Any]:
+        """Inverse of :meth:`to_json`; sequences come back as tuples.
+
+        Raises:
+            ReleaseFormatError: The text is not a release, is damaged, or is of a newer version.
+        """
+        try:
+            data = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise ReleaseFormatError("release: not JSON, or cut off; save it again") from error
+        if not isinstance(data, dict) or data.get("schema") != "oracle-dp/release":
+            raise ReleaseFormatError("release: this JSON is not a saved release of oracle-dp")
+        if data.get("version") != SCHEMA_VERSION:
+            raise ReleaseFormatError(
+                f"release: version {SCHEMA_VERSION} expected, found {data.get('version')!r}; "
+                "read it with the version of oracle-dp that wrote it"
+            )
+        missing = {"kind", "value", "guarantee"} - set(data)
+        if missing:
+            raise ReleaseFormatError(f"release: missing {', '.join(sorted(missing))}")
+        guarantee = Guarantee.from_dict(data["guarantee"])
+        return Release(_revive(data["kind"], data["value"]), guarantee)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Releasable):
+        return None
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    return value
+
+
+def _revive(kind: str, value: Any) -> Any:
+    if kind == "plain":
+        return _tuples(value)
+    if kind not in _KINDS:
+        raise ReleaseFormatError(f"release: unknown kind of value {kind!r}")
+    module, name = _KINDS[kind]
+    return getattr(importlib.import_module(module), name).from_dict(value)
+
+
+def _tuples(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_tuples(entry) for entry in value)
+    if isinstance(value, dict):
+        return {key: _tuples(entry) for key, entry in value.items()}
+    return value

@@ -1,0 +1,86 @@
+"""A loss given as a table over a finite grid: the space small enough to write down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from oracles.errors import InfeasibleError, ProblemError
+from oracles.oracle import UNLIMITED, Limits
+from oracles.solution import Certificate, Solution, Status
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class FiniteTable:
+    """Integer losses over a product of coordinates, or over a subset of it.
+
+    Args:
+        losses: Total loss of each point, integers, shape ``(m_1, ..., m_d)``: coordinate j has
+            ``m_j`` values and a point is its tuple of indices.
+        allowed: Which points belong to the set, boolean, same shape. Default all.
+
+    Raises:
+        ProblemError: ``losses`` is not an integer array, or the shapes disagree.
+    """
+
+    losses: IntArray
+    allowed: NDArray[np.bool_]
+
+    def __init__(self, losses: ArrayLike, allowed: ArrayLike | None = None) -> None:
+        table = np.asarray(losses)
+        if table.ndim == 0 or not np.issubdtype(table.dtype, np.integer):
+            raise ProblemError("losses: an integer array with one axis per coordinate expected")
+        mask = np.ones(table.shape, dtype=bool) if allowed is None else np.asarray(allowed)
+        if mask.shape != table.shape or mask.dtype != bool:
+            raise ProblemError(f"allowed: a boolean array of shape {table.shape} expected")
+        object.__setattr__(self, "losses", table.astype(np.int64))
+        object.__setattr__(self, "allowed", mask.copy())
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of values of each coordinate."""
+        return self.losses.shape
+
+    @property
+    def is_integer(self) -> bool:
+        """Always true: the constructor refuses anything else."""
+        return True
+
+    def check(self) -> None:
+        """Refuse an empty set.
+
+        Raises:
+            InfeasibleError: No point is allowed.
+        """
+        if not self.allowed.any():
+            raise InfeasibleError("allowed: no point belongs to the set; allow at least one")
+
+    def minimize(
+        self, rewards: Sequence[IntArray], *, scale: int = 1, limits: Limits = UNLIMITED
+    ) -> Solution[tuple[int, ...]]:
+        """The first point, in lexicographic order, of least ``scale * loss - rewards``.
+
+        Computed in Python integers, so nothing overflows. ``limits`` are not needed.
+        """
+        self.check()
+        objective = self.losses.astype(object) * scale
+        for axis, reward in enumerate(rewards):
+            shape = [1] * self.losses.ndim
+            shape[axis] = -1
+            objective = objective - np.asarray(reward).astype(object).reshape(shape)
+        points = np.argwhere(self.allowed)
+        costs = [int(cost) for cost in objective[self.allowed]]
+        best = min(range(len(costs)), key=costs.__getitem__)
+        return Solution(
+            Status.OPTIMAL,
+            tuple(int(index) for index in points[best]),
+            costs[best],
+            costs[best],
+            Certificate.EXACT,
+            "enumeration",
+        )

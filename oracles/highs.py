@@ -1,0 +1,304 @@
+"""HiGHS through highspy, in memory: the default oracle for mixed-integer programs.
+
+What HiGHS says is a claim, and :mod:`oracles.verdict` decides what is left of it. This module
+only translates: a program into HiGHS's arrays, HiGHS's status into ours, Ctrl-C into HiGHS's
+interrupt. Every call builds a HiGHS object and drops it; no basis, incumbent or file survives.
+
+What checking cannot find is a point that is feasible and a bound that is wrong, both by the
+same error. ``Highs(presolve=False)`` searches by another route and serves as a second opinion.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from oracles.arrays import FloatArray
+from oracles.errors import ProblemError, SolverError
+from oracles.oracle import UNLIMITED, Limits
+from oracles.problem import IntegerProgram
+from oracles.solution import Certificate, Solution, Status
+from oracles.verdict import Claim, judge
+
+_STATUS = {
+    "kOptimal": Status.OPTIMAL,
+    "kInfeasible": Status.INFEASIBLE,
+    # Both are resolved by a second run, see Highs.minimize.
+    "kUnbounded": Status.UNBOUNDED,
+    "kUnboundedOrInfeasible": Status.UNBOUNDED,
+    "kTimeLimit": Status.STOPPED,
+    "kIterationLimit": Status.STOPPED,
+    "kSolutionLimit": Status.STOPPED,
+    "kInterrupt": Status.STOPPED,
+}
+"""HiGHS's model status by name. Anything else (errors, memory, unknown) is ``Status.ERROR``."""
+
+_WAIT = 0.05
+"""Seconds between two looks for Ctrl-C; a finished solver ends the wait at once."""
+
+_GRACE = 0.5
+"""Seconds that a cancelled solver is given before its thread is left to end by itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Highs:
+    """The HiGHS solver, run to a proof with zero gaps.
+
+    Args:
+        feasibility_tolerance: HiGHS's tolerance for integrality, bounds and rows of
+            mixed-integer programs, between 1e-10 and 1e-6. The default leaves rounding the
+            integer variables next to nothing to break.
+        presolve: Whether HiGHS may transform the program first.
+
+    Raises:
+        ProblemError: The tolerance is outside its range.
+    """
+
+    feasibility_tolerance: float = 1e-9
+    presolve: bool = True
+
+    def __post_init__(self) -> None:
+        if not 1e-10 <= self.feasibility_tolerance <= 1e-6:
+            raise ProblemError(
+                f"feasibility_tolerance: {self.feasibility_tolerance!r} is not in [1e-10, 1e-6]"
+            )
+
+    @property
+    def name(self) -> str:
+        """``HiGHS`` and its version."""
+        module = _highspy()
+        major, minor = module.HIGHS_VERSION_MAJOR, module.HIGHS_VERSION_MINOR
+        return f"HiGHS {major}.{minor}.{module.HIGHS_VERSION_PATCH}"
+
+    def minimize(
+        self,
+        program: IntegerProgram,
+        *,
+        limits: Limits = UNLIMITED,
+        start: ArrayLike | None = None,
+    ) -> Solution[FloatArray]:
+        """Minimise a program; see :meth:`oracles.oracle.Oracle.minimize`.
+
+        Raises:
+            SolverError: highspy is missing or refuses an option.
+            KeyboardInterrupt: Within a second of Ctrl-C.
+        """
+        if program.n_variables == 0:
+            return _without_variables(program, self.name)
+        known = None if start is None else np.asarray(start, dtype=np.float64)
+        if known is not None and not program.is_feasible(known):
+            known = None
+        deadline = math.inf if limits.seconds is None else time.monotonic() + limits.seconds
+        claim = self._run(program, limits, deadline, known)
+        if claim.status is Status.UNBOUNDED:
+            claim = self._resolve_unbounded(program, limits, deadline, known)
+        return judge(program, claim, oracle=self.name, known=known)
+
+    def _resolve_unbounded(
+        self, program: IntegerProgram, limits: Limits, deadline: float, known: FloatArray | None
+    ) -> Claim:
+        """Tell "unbounded" from "infeasible": without an objective only one is possible."""
+        if known is not None:
+            return Claim(status=Status.UNBOUNDED)
+        feasibility = program.with_objective(np.zeros(program.n_variables))
+        found = judge(feasibility, self._run(feasibility, limits, deadline, None), oracle=self.name)
+        if found.value is not None:
+            return Claim(status=Status.UNBOUNDED)
+        return Claim(status=found.status)
+
+    def _run(
+        self, program: IntegerProgram, limits: Limits, deadline: float, known: FloatArray | None
+    ) -> Claim:
+        # The class below highspy.Highs, whose constructor prints a banner.
+        highs = _highspy()._Highs()
+        for option, setting in self._options(limits, deadline).items():
+            if highs.setOptionValue(option, setting) != _highspy().HighsStatus.kOk:
+                raise SolverError(f"HiGHS refuses option {option!r}: install highspy 1.15 or later")
+        if not _load(highs, program):
+            return Claim(status=Status.ERROR)
+        if known is not None:
+            columns = np.arange(program.n_variables, dtype=np.int32)
+            highs.setSolution(program.n_variables, columns, known)
+        return _Run(highs, program).finish()
+
+    def _options(self, limits: Limits, deadline: float) -> dict[str, Any]:
+        options: dict[str, Any] = {
+            "output_flag": False,
+            "mip_rel_gap": 0.0,
+            "mip_abs_gap": 0.0,
+            "mip_feasibility_tolerance": self.feasibility_tolerance,
+            "small_matrix_value": 1e-12,  # smaller entries are dropped; this is the least allowed
+            "presolve": "on" if self.presolve else "off",
+            "time_limit": max(0.0, deadline - time.monotonic()),
+        }
+        if limits.nodes is not None:
+            options["mip_max_nodes"] = limits.nodes
+        if limits.threads is not None:
+            options["threads"] = limits.threads
+        return options
+
+
+class _Run:
+    """One run in a thread of its own, so that the caller's thread can hear Ctrl-C.
+
+    HiGHS keeps one scheduler per thread, fixed to the thread count it first saw. A new thread
+    gets a new scheduler, which is what lets the count change from call to call.
+    """
+
+    def __init__(self, highs: Any, program: IntegerProgram) -> None:
+        self._highs, self._program = highs, program
+        self._cancelled = False
+        self._claim = Claim(status=Status.ERROR)
+        kinds = _highspy().cb.HighsCallbackType
+        highs.setCallback(self._interrupt, None)
+        for kind in (
+            kinds.kCallbackMipInterrupt,
+            kinds.kCallbackSimplexInterrupt,
+            kinds.kCallbackIpmInterrupt,
+        ):
+            highs.startCallback(kind)
+
+    def finish(self) -> Claim:
+        """Run to the end, or cancel and re-raise what interrupted the wait."""
+        # A daemon: HiGHS looks for interrupts rarely inside a large linear program, and leaving
+        # the interpreter must not wait for that.
+        worker = threading.Thread(target=self._work, name="HiGHS", daemon=True)
+        worker.start()
+        try:
+            while worker.is_alive():
+                worker.join(_WAIT)
+        except BaseException:
+            self._cancelled = True
+            worker.join(_GRACE)
+            raise
+        return self._claim
+
+    def _work(self) -> None:
+        try:
+            if self._highs.run() != _highspy().HighsStatus.kError:
+                self._claim = _claim(self._highs, self._program)
+        except MemoryError:
+            self._claim = Claim(status=Status.ERROR)
+        finally:
+            # HiGHS holds this object through the callback and this object holds HiGHS: without
+            # a cut neither would ever be freed, and the model with them.
+            self._highs.setCallback(None, None)
+            self._highs.resetThreadScheduler(False)
+            del self._highs
+
+    def _interrupt(self, _kind: Any, _message: str, _out: Any, reply: Any, _data: Any) -> None:
+        if self._cancelled and reply is not None:
+            reply.user_interrupt = True
+
+
+def _highspy() -> Any:
+    """The module highspy, imported when it is first needed."""
+    try:
+        import highspy
+    except ImportError as error:
+        raise SolverError("highspy is not installed: pip install 'highspy>=1.15'") from error
+    return highspy
+
+
+def _load(highs: Any, program: IntegerProgram) -> bool:
+    """Hand the program over; whether HiGHS took exactly this program.
+
+    HiGHS drops entries that it finds small, reads finite bounds and costs of 1e20 as infinite
+    and refuses entries above 1e15. The first two would make its bound one of another problem.
+    """
+    module = _highspy()
+    matrix = sp.csc_array(program.matrix)
+    matrix.eliminate_zeros()
+    status = highs.passModel(
+        program.n_variables,
+        program.n_rows,
+        matrix.nnz,
+        int(module.MatrixFormat.kColwise),
+        int(module.ObjSense.kMinimize),
+        program.constant,
+        program.objective,
+        program.lower,
+        program.upper,
+        program.row_lower,
+        program.row_upper,
+        matrix.indptr.astype(np.int32),
+        matrix.indices.astype(np.int32),
+        matrix.data,
+        program.integer.astype(np.int32),
+    )
+    if status != module.HighsStatus.kOk:
+        return False
+    held = highs.getLp()
+    return all(
+        np.array_equal(np.asarray(theirs), ours)
+        for theirs, ours in (
+            (held.col_cost_, program.objective),
+            (held.col_lower_, program.lower),
+            (held.col_upper_, program.upper),
+            (held.row_lower_, program.row_lower),
+            (held.row_upper_, program.row_upper),
+        )
+    )
+
+
+def _claim(highs: Any, program: IntegerProgram) -> Claim:
+    """What HiGHS says after a run."""
+    status = _STATUS.get(highs.getModelStatus().name, Status.ERROR)
+    info = highs.getInfo()
+    solution = highs.getSolution()
+    feasible = int(_highspy().SolutionStatus.kSolutionStatusFeasible)
+    claimed = solution.value_valid and info.primal_solution_status == feasible
+    if program.integer.any():
+        bound = info.mip_dual_bound
+    elif status is Status.OPTIMAL and solution.dual_valid:
+        bound = _dual_bound(program, np.asarray(solution.row_dual))
+    else:
+        bound = -math.inf
+    return Claim(
+        status=status,
+        point=np.asarray(solution.col_value, dtype=np.float64) if claimed else None,
+        objective=info.objective_function_value if claimed else math.nan,
+        bound=bound,
+    )
+
+
+def _dual_bound(program: IntegerProgram, multipliers: FloatArray) -> float:
+    """The bound that row multipliers prove by weak duality, for a linear program.
+
+    HiGHS leaves its bound field at zero for linear programs. Any multipliers give a bound, so
+    this one does not rest on HiGHS's claim of optimality.
+    """
+    y = multipliers.copy()
+    y[(y > 0) & np.isneginf(program.row_lower)] = 0.0
+    y[(y < 0) & np.isposinf(program.row_upper)] = 0.0
+    reduced = program.objective - program.matrix.T @ y
+    # HiGHS accepts reduced costs of the wrong sign up to 1e-7; against an infinite bound they
+    # count as zero, otherwise no program with a free variable would have a bound.
+    reduced[np.abs(reduced) <= 1e-7 * np.maximum(1.0, np.abs(program.objective))] = 0.0
+    return (
+        program.constant
+        + _least(y, program.row_lower, program.row_upper)
+        + _least(reduced, program.lower, program.upper)
+    )
+
+
+def _least(weights: FloatArray, lower: FloatArray, upper: FloatArray) -> float:
+    """The minimum of ``weights @ x`` over a box."""
+    ends = np.where(weights > 0, lower, upper)[weights != 0]
+    return float(weights[weights != 0] @ ends)
+
+
+def _without_variables(program: IntegerProgram, oracle: str) -> Solution[FloatArray]:
+    """The one point of a program without variables; HiGHS calls such a model empty."""
+    point = np.empty(0)
+    if not program.is_feasible(point):
+        return Solution(Status.INFEASIBLE, None, None, -math.inf, Certificate.NONE, oracle)
+    objective = program.objective_value(point)
+    return Solution(Status.OPTIMAL, point, objective, objective, Certificate.EXACT, oracle)

@@ -1,0 +1,149 @@
+"""From what a solver claims to what can be stood behind: the step every backend shares.
+
+A solver's status, objective and bound are claims made in floating point. :func:`judge` keeps
+of them only what the problem's own data confirm, in this order:
+
+1. integer variables are rounded, and the rounded point must be feasible;
+2. its objective is computed again, and must be the one that the solver claimed;
+3. the bound must not exceed that objective, nor the objective of a known feasible point;
+4. what is then left of the bound decides the certificate.
+
+Whatever fails on the way is ``Status.ERROR`` without a point. A solver that contradicts its own
+model once is not to be believed in part.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from oracles.arrays import FloatArray
+from oracles.problem import IntegerProgram
+from oracles.solution import Certificate, Solution, Status
+
+CLAIM_TOLERANCE = 1e-6
+"""How far a claimed objective or bound may stray before it is a contradiction, relative to
+``max(1, |constant| + sum |c_j x_j|)``. Solvers evaluate the point before it is rounded."""
+
+MAX_SCALE = 1e9
+"""Largest ``|constant| + sum |c_j| max |x_j|`` for which a float bound can separate neighbouring
+integers. One rounding at this size is about ``1e-7``, and a bound is the sum of many; a variable
+without bounds makes the scale infinite."""
+
+_ABSOLUTE_MARGIN = 1e-4
+_RELATIVE_MARGIN = 1e-10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Claim:
+    """What a solver says, before anything is checked.
+
+    Args:
+        status: The solver's own status, translated. ``OPTIMAL`` and ``STOPPED`` are examined
+            further; the others are final.
+        point: The incumbent, shape ``(n_variables,)``, or None.
+        objective: The incumbent's objective according to the solver, constant included; NaN
+            when the solver reports none.
+        bound: A lower bound on the optimum according to the solver, constant included; NaN or
+            ``-inf`` when it has none.
+    """
+
+    status: Status
+    point: FloatArray | None = None
+    objective: float = math.nan
+    bound: float = -math.inf
+
+
+def judge(
+    program: IntegerProgram, claim: Claim, *, oracle: str, known: FloatArray | None = None
+) -> Solution[FloatArray]:
+    """Check a solver's claim against the problem's data.
+
+    Args:
+        program: The problem that the solver was given.
+        claim: What the solver says of it.
+        oracle: Name and version of the solver.
+        known: A point that is known to be feasible, if any: its objective is evidence against
+            a claim of infeasibility and against a bound above it.
+
+    Returns:
+        The solution, with the strongest certificate that the claim supports. A bound is an
+        ``int`` where the objective is integer and floats can tell integers apart (at most
+        ``MAX_SCALE``): the smallest integer that the solver's bound, less a margin, leaves
+        possible.
+    """
+    refuted = Solution[FloatArray](Status.ERROR, None, None, -math.inf, Certificate.NONE, oracle)
+    if claim.status in (Status.INFEASIBLE, Status.UNBOUNDED):
+        if known is not None and claim.status is Status.INFEASIBLE:
+            return refuted
+        return Solution(claim.status, None, None, -math.inf, Certificate.NONE, oracle)
+    if claim.status is Status.ERROR or (claim.point is None and claim.status is Status.OPTIMAL):
+        return refuted
+    if known is not None and _contradicts(program, known, bound=claim.bound):
+        return refuted
+    if claim.point is None:
+        bound = valid_bound(program, claim.bound)
+        return Solution(claim.status, None, None, bound, Certificate.NONE, oracle)
+
+    point = rounded(program, claim.point)
+    if not program.is_feasible(point):
+        return refuted
+    if _contradicts(program, point, bound=claim.bound, objective=claim.objective):
+        return refuted
+    objective = program.objective_value(point)
+    bound = min(valid_bound(program, claim.bound), objective)
+    certificate = _certificate(program, claim.status, objective, bound)
+    return Solution(claim.status, point, objective, bound, certificate, oracle)
+
+
+def rounded(program: IntegerProgram, point: FloatArray) -> FloatArray:
+    """A copy of a point, of shape ``(n_variables,)``, with its integer variables rounded."""
+    # Adding zero turns the -0.0 that rounding leaves into 0.0.
+    return np.where(program.integer, np.rint(point), point) + 0.0
+
+
+def valid_bound(program: IntegerProgram, bound: float) -> int | float:
+    """What a solver's bound is worth: an ``int`` where integers can be told apart.
+
+    The bound of an integer objective is rounded up after a margin is taken off. The margin
+    covers what a solver adds to a bound without knowing: sums in floating point, and reduced
+    costs that are accepted although they are slightly negative.
+    """
+    if math.isnan(bound) or bound == -math.inf:
+        return -math.inf
+    scale = objective_scale(program)
+    if not program.has_integer_objective or scale > MAX_SCALE or math.isinf(bound):
+        return bound
+    return math.ceil(bound - max(_ABSOLUTE_MARGIN, _RELATIVE_MARGIN * scale))
+
+
+def objective_scale(program: IntegerProgram) -> float:
+    """``|constant| + sum |c_j| max |x_j|`` over the bounds; infinite without bounds."""
+    used = program.objective != 0
+    reach = np.maximum(np.abs(program.lower[used]), np.abs(program.upper[used]))
+    return float(np.abs(program.objective[used]) @ reach + abs(program.constant))
+
+
+def _contradicts(
+    program: IntegerProgram, point: FloatArray, *, bound: float, objective: float = math.nan
+) -> bool:
+    """Whether a claimed bound or objective cannot be reconciled with a feasible point."""
+    actual = float(program.objective_value(point))
+    size = float(np.abs(program.objective) @ np.abs(point)) + abs(program.constant)
+    allowed = CLAIM_TOLERANCE * max(1.0, size)
+    # Both comparisons are false for NaN: a missing claim contradicts nothing.
+    return bound > actual + allowed or abs(objective - actual) > allowed
+
+
+def _certificate(
+    program: IntegerProgram, status: Status, objective: int | float, bound: int | float
+) -> Certificate:
+    if bound == -math.inf:
+        return Certificate.NONE
+    if program.has_integer_objective:
+        # An int bound equals the objective only if the solver's bound exceeds it minus one.
+        proven = isinstance(bound, int) and bound == objective
+        return Certificate.SOLVER if proven else Certificate.NONE
+    return Certificate.BOUNDED if status is Status.OPTIMAL else Certificate.NONE

@@ -1,0 +1,144 @@
+"""The front door: minimise errors plus costs over integer weights, with a certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from oracles.errors import ProblemError
+from oracles.highs import Highs
+from oracles.oracle import UNLIMITED, Limits, Oracle
+from oracles.solution import Certificate, Solution, Status
+from oracles.zero_one.cells import CellTable, IntArray
+from oracles.zero_one.descent import descend, total_cost
+from oracles.zero_one.formulation import formulate
+
+TERNARY = (-1, 0, 1)
+
+
+def minimize(
+    cells: CellTable,
+    weights: Sequence[int] = TERNARY,
+    *,
+    costs: Sequence[ArrayLike] | None = None,
+    method: str = "milp",
+    oracle: Oracle | None = None,
+    limits: Limits | None = None,
+) -> Solution[tuple[IntArray, ...]]:
+    """Minimise the number of errors plus a cost per (level, value) of the weights.
+
+    Args:
+        cells: The data.
+        weights: The values that every weight may take: distinct integers, 0 among them.
+        costs: For each attribute an integer array of shape ``(levels, len(weights))``, columns
+            in the order of ``weights``. Default no costs.
+        method: ``"milp"``: the formulation over cells, solved by ``oracle`` from an incumbent
+            found by block coordinate descent.
+        oracle: What solves the program. Default :class:`oracles.Highs`.
+        limits: When to stop without a proof. Default never.
+
+    Returns:
+        A solution whose ``value`` is one int array of weights per attribute, in order, and whose
+        ``objective`` is an ``int`` recounted from the cells, not from the program.
+
+    Raises:
+        ProblemError: ``weights``, ``costs`` or ``method`` are not as described.
+    """
+    if method != "milp":
+        raise ProblemError(f"method: 'milp' expected, not {method!r}")
+    order, values = _check_weights(weights)
+    tables = _check_costs(cells, costs, order)
+    program = formulate(cells, [int(v) for v in values], None if costs is None else tables)
+    start = program.point(descend(cells, [int(v) for v in values], tables))
+    solver = Highs() if oracle is None else oracle
+    found = solver.minimize(program.program, limits=limits or UNLIMITED, start=start)
+    if found.value is None:
+        return Solution(found.status, None, None, found.bound, found.certificate, found.oracle)
+    chosen = program.weights(found.value)
+    total = total_cost(cells, values, tables, chosen)
+    proven = found.certificate is not Certificate.NONE
+    if found.objective is None or total > found.objective or (proven and total < found.objective):
+        # A feasible point of the program pays for every wrong row, and an optimal one for no other.
+        return Solution(Status.ERROR, None, None, -np.inf, Certificate.NONE, found.oracle)
+    return Solution(found.status, chosen, total, found.bound, found.certificate, found.oracle)
+
+
+@dataclass(frozen=True, eq=False)
+class ZeroOneProblem:
+    """The 0-1 loss as a problem with rewards: one coordinate per level of every attribute.
+
+    Args:
+        cells: The data.
+        weights: The values that every weight may take.
+        method: As :func:`minimize`.
+        oracle: As :func:`minimize`.
+    """
+
+    cells: CellTable
+    weights: tuple[int, ...] = TERNARY
+    method: str = "milp"
+    oracle: Oracle | None = None
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """``len(weights)`` for every level of every attribute."""
+        return (len(self.weights),) * sum(self.cells.levels)
+
+    @property
+    def is_integer(self) -> bool:
+        """Always true: the loss counts rows."""
+        return True
+
+    def check(self) -> None:
+        """Refuse weights that :func:`minimize` would refuse.
+
+        Raises:
+            ProblemError: They are not distinct integers with 0 among them.
+        """
+        _check_weights(self.weights)
+        self.cells.margin_bounds(self.weights)
+
+    def minimize(
+        self, rewards: Sequence[IntArray], *, scale: int = 1, limits: Limits = UNLIMITED
+    ) -> Solution[tuple[IntArray, ...]]:
+        """Minimise ``scale * errors - rewards``."""
+        stacked = -np.stack([np.asarray(reward, dtype=np.int64) for reward in rewards])
+        costs = np.split(stacked, np.cumsum(self.cells.levels)[:-1])
+        return minimize(
+            self.cells.scaled(scale),
+            self.weights,
+            costs=costs,
+            method=self.method,
+            oracle=self.oracle,
+            limits=limits,
+        )
+
+
+def _check_weights(weights: Sequence[int]) -> tuple[IntArray, IntArray]:
+    """The order that sorts the weights, and the sorted weights."""
+    given = np.asarray(weights)
+    whole = np.issubdtype(given.dtype, np.integer) and given.ndim == 1
+    if not whole or len(np.unique(given)) != len(given) or 0 not in given:
+        raise ProblemError(
+            f"weights: distinct integers with 0 among them expected, such as (-1, 0, 1), "
+            f"not {weights!r}"
+        )
+    order = np.argsort(given)
+    return order, given[order].astype(np.int64)
+
+
+def _check_costs(
+    cells: CellTable, costs: Sequence[ArrayLike] | None, order: IntArray
+) -> list[IntArray]:
+    shapes = [(size, len(order)) for size in cells.levels]
+    if costs is None:
+        return [np.zeros(shape, dtype=np.int64) for shape in shapes]
+    tables = [np.asarray(table) for table in costs]
+    if [table.shape for table in tables] != shapes:
+        raise ProblemError("costs: one array of shape (levels, len(weights)) per attribute")
+    if not all(np.issubdtype(table.dtype, np.integer) for table in tables):
+        raise ProblemError("costs: integers expected; multiply counts and costs by one factor")
+    return [table[:, order].astype(np.int64) for table in tables]
