@@ -17,6 +17,7 @@ import typer
 if TYPE_CHECKING:
     import pandas as pd
 
+    from oracle_dp.domain import Domain
     from oracle_dp.estimators.zero_one import ZeroOneClassifier
 
 app = typer.Typer(
@@ -147,7 +148,7 @@ def predict(
             keep_default_na=False,
             skipinitialspace=True,
         )
-        labels = card.predict(frame).tolist()
+        labels = card.predict(_numbers(frame, card.domain)).tolist()
         typer.echo(json.dumps(labels) if as_json else "\n".join(map(str, labels)))
 
 
@@ -183,6 +184,23 @@ def _readable(classifier: ZeroOneClassifier, report: dict[str, object]) -> str:
         f"error on {report['test_rows']:,} public test rows  {report['test_error']:7.2%}\n"
         f"error of the majority class      {report['majority_error']:7.2%}"
     )
+
+
+def _numbers(frame: pd.DataFrame, domain: Domain) -> pd.DataFrame:
+    """The text of a CSV file with the binned columns as numbers."""
+    import pandas as pd
+
+    from oracle_dp.domain import Binned
+    from oracle_dp.errors import DomainError
+
+    frame = frame.copy()
+    for attribute in domain:
+        if isinstance(attribute, Binned) and attribute.name in frame:
+            try:
+                frame[attribute.name] = pd.to_numeric(frame[attribute.name])
+            except ValueError:
+                raise DomainError(f"column {attribute.name!r} must hold numbers") from None
+    return frame
 
 
 def _integers(text: str) -> tuple[int, ...]:

@@ -71,14 +71,15 @@ def scalar(name: str, given: Any) -> float:
     return float(number)
 
 
-def matrix(given: ArrayLike | sp.sparray | sp.spmatrix | None, n: int) -> sp.csr_array:
+def matrix(given: Any, n: int) -> sp.csr_array:
     """A matrix with ``n`` columns in compressed rows, duplicates summed."""
+    sparse = bool(sp.issparse(given))
     if given is None:
         rows = sp.csr_array((0, n), dtype=np.float64)
-    elif isinstance(given, sp.sparray | sp.spmatrix):
-        stored = sp.coo_array(given)
+    elif sparse and given.ndim == 2:
+        stored = given.tocoo()
         entries = floats("matrix", stored.data)
-        rows = sp.csr_array(sp.coo_array((entries, stored.coords), shape=stored.shape))
+        rows = sp.csr_array(sp.coo_array((entries, (stored.row, stored.col)), shape=stored.shape))
     else:
         dense = floats("matrix", given)
         if dense.ndim != 2:

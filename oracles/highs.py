@@ -4,8 +4,9 @@ What HiGHS says is a claim, and :mod:`oracles.verdict` decides what is left of i
 only translates: a program into HiGHS's arrays, HiGHS's status into ours, Ctrl-C into HiGHS's
 interrupt. Every call builds a HiGHS object and drops it; no basis, incumbent or file survives.
 
-What checking cannot find is a point that is feasible and a bound that is wrong, both by the
-same error. ``Highs(presolve=False)`` searches by another route and serves as a second opinion.
+What checking cannot find is a feasible point that is not the best together with a bound that is
+wrong by the same error. ``Highs(presolve=False)`` searches by another route and gives a second
+opinion.
 """
 
 from __future__ import annotations
@@ -51,6 +52,10 @@ _GRACE = 0.5
 class Highs:
     """The HiGHS solver, run to a proof with zero gaps.
 
+    Ctrl-C raises ``KeyboardInterrupt`` within a second. HiGHS does not look for interrupts while
+    it presolves or solves a linear program inside branch and bound; its thread may then work on
+    for as long as that takes, without holding up the caller or the end of the process.
+
     Args:
         feasibility_tolerance: HiGHS's tolerance for integrality, bounds and rows of
             mixed-integer programs, between 1e-10 and 1e-6. The default leaves rounding the
@@ -73,7 +78,7 @@ class Highs:
     @property
     def name(self) -> str:
         """``HiGHS`` and its version."""
-        module = _highspy()
+        module = load_highspy()
         major, minor = module.HIGHS_VERSION_MAJOR, module.HIGHS_VERSION_MINOR
         return f"HiGHS {major}.{minor}.{module.HIGHS_VERSION_PATCH}"
 
@@ -117,9 +122,9 @@ class Highs:
         self, program: IntegerProgram, limits: Limits, deadline: float, known: FloatArray | None
     ) -> Claim:
         # The class below highspy.Highs, whose constructor prints a banner.
-        highs = _highspy()._Highs()
+        highs = load_highspy()._Highs()
         for option, setting in self._options(limits, deadline).items():
-            if highs.setOptionValue(option, setting) != _highspy().HighsStatus.kOk:
+            if highs.setOptionValue(option, setting) != load_highspy().HighsStatus.kOk:
                 raise SolverError(f"HiGHS refuses option {option!r}: install highspy 1.15 or later")
         if not _load(highs, program):
             return Claim(status=Status.ERROR)
@@ -154,52 +159,58 @@ class _Run:
 
     def __init__(self, highs: Any, program: IntegerProgram) -> None:
         self._highs, self._program = highs, program
-        self._cancelled = False
-        self._claim = Claim(status=Status.ERROR)
-        kinds = _highspy().cb.HighsCallbackType
-        highs.setCallback(self._interrupt, None)
-        for kind in (
-            kinds.kCallbackMipInterrupt,
-            kinds.kCallbackSimplexInterrupt,
-            kinds.kCallbackIpmInterrupt,
-        ):
-            highs.startCallback(kind)
+        self._done = threading.Event()
+        self._outcome: Claim | BaseException = Claim(status=Status.ERROR)
 
     def finish(self) -> Claim:
         """Run to the end, or cancel and re-raise what interrupted the wait."""
+        self._highs.setCallback(_interrupt, None)
         # A daemon: HiGHS looks for interrupts rarely inside a large linear program, and leaving
         # the interpreter must not wait for that.
-        worker = threading.Thread(target=self._work, name="HiGHS", daemon=True)
-        worker.start()
+        threading.Thread(target=self._work, name="HiGHS", daemon=True).start()
         try:
-            while worker.is_alive():
-                worker.join(_WAIT)
+            # Not Thread.join: interrupted, it takes the thread for finished (Python 3.11).
+            while not self._done.wait(_WAIT):
+                pass
         except BaseException:
-            self._cancelled = True
-            worker.join(_GRACE)
+            self._cancel()
             raise
-        return self._claim
+        if isinstance(self._outcome, BaseException):
+            raise self._outcome
+        return self._outcome
 
     def _work(self) -> None:
         try:
-            if self._highs.run() != _highspy().HighsStatus.kError:
-                self._claim = _claim(self._highs, self._program)
+            if self._highs.run() != load_highspy().HighsStatus.kError:
+                self._outcome = _claim(self._highs, self._program)
         except MemoryError:
-            self._claim = Claim(status=Status.ERROR)
+            pass
+        except BaseException as error:
+            self._outcome = error
         finally:
-            # HiGHS holds this object through the callback and this object holds HiGHS: without
-            # a cut neither would ever be freed, and the model with them.
-            self._highs.setCallback(None, None)
-            self._highs.resetThreadScheduler(False)
-            del self._highs
+            self._done.set()
 
-    def _interrupt(self, _kind: Any, _message: str, _out: Any, reply: Any, _data: Any) -> None:
-        if self._cancelled and reply is not None:
-            reply.user_interrupt = True
+    def _cancel(self) -> None:
+        # Only now: an active callback makes HiGHS wait for Python's lock thousands of times a
+        # second, which other Python threads may hold.
+        kinds = load_highspy().cb.HighsCallbackType
+        self._highs.startCallback(kinds.kCallbackMipInterrupt)
+        self._highs.startCallback(kinds.kCallbackSimplexInterrupt)
+        self._highs.startCallback(kinds.kCallbackIpmInterrupt)
+        self._done.wait(_GRACE)
 
 
-def _highspy() -> Any:
-    """The module highspy, imported when it is first needed."""
+def _interrupt(_kind: Any, _message: str, _out: Any, reply: Any, _data: Any) -> None:
+    if reply is not None:
+        reply.user_interrupt = True
+
+
+def load_highspy() -> Any:
+    """The module highspy, imported when it is first needed.
+
+    Raises:
+        SolverError: It is not installed.
+    """
     try:
         import highspy
     except ImportError as error:
@@ -213,7 +224,7 @@ def _load(highs: Any, program: IntegerProgram) -> bool:
     HiGHS drops entries that it finds small, reads finite bounds and costs of 1e20 as infinite
     and refuses entries above 1e15. The first two would make its bound one of another problem.
     """
-    module = _highspy()
+    module = load_highspy()
     matrix = sp.csc_array(program.matrix)
     matrix.eliminate_zeros()
     status = highs.passModel(
@@ -253,7 +264,7 @@ def _claim(highs: Any, program: IntegerProgram) -> Claim:
     status = _STATUS.get(highs.getModelStatus().name, Status.ERROR)
     info = highs.getInfo()
     solution = highs.getSolution()
-    feasible = int(_highspy().SolutionStatus.kSolutionStatusFeasible)
+    feasible = int(load_highspy().SolutionStatus.kSolutionStatusFeasible)
     claimed = solution.value_valid and info.primal_solution_status == feasible
     if program.integer.any():
         bound = info.mip_dual_bound
@@ -276,12 +287,13 @@ def _dual_bound(program: IntegerProgram, multipliers: FloatArray) -> float:
     this one does not rest on HiGHS's claim of optimality.
     """
     y = multipliers.copy()
-    y[(y > 0) & np.isneginf(program.row_lower)] = 0.0
-    y[(y < 0) & np.isposinf(program.row_upper)] = 0.0
+    y[np.isinf(np.where(y > 0, program.row_lower, program.row_upper))] = 0.0
     reduced = program.objective - program.matrix.T @ y
-    # HiGHS accepts reduced costs of the wrong sign up to 1e-7; against an infinite bound they
-    # count as zero, otherwise no program with a free variable would have a bound.
-    reduced[np.abs(reduced) <= 1e-7 * np.maximum(1.0, np.abs(program.objective))] = 0.0
+    # HiGHS accepts reduced costs of the wrong sign up to 1e-7. Against an infinite bound they
+    # count as zero, or no program with a free variable would have a bound.
+    open_end = np.isinf(np.where(reduced > 0, program.lower, program.upper))
+    tiny = np.abs(reduced) <= 1e-7 * np.maximum(1.0, np.abs(program.objective))
+    reduced[open_end & tiny] = 0.0
     return (
         program.constant
         + _least(y, program.row_lower, program.row_upper)

@@ -28,7 +28,13 @@ import numpy as np
 
 from oracle_dp.errors import ParameterError, UncertifiedError
 from oracle_dp.ledger import Charge, Ledger
-from oracle_dp.noise import BitSource, bit_source, geometric_array, positive_rational
+from oracle_dp.noise import (
+    SMALLEST_ARRAY_EXPONENT,
+    BitSource,
+    bit_source,
+    geometric_array,
+    positive_rational,
+)
 from oracle_dp.privacy import (
     RUNNING_TIME,
     Contingency,
@@ -148,6 +154,11 @@ def opdisc(
         coordinates=max(1, sum(size > 1 for size in problem.sizes)),
         lattice_bits=lattice_bits,
     )
+    if noise.exponent < SMALLEST_ARRAY_EXPONENT:
+        raise ParameterError(
+            f"epsilon: {epsilon!r} is too small for {noise.coordinates} coordinates: the noise "
+            "would exceed 64-bit integers"
+        )
     relation = Neighbors.parse(neighbors)
     source = bit_source(random_state)
     within = limits or Limits()

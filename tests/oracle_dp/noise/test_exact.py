@@ -115,25 +115,10 @@ def misfits(sampler, law, support, *, slack):
     return outside_bracket(*enumerate_law(sampler, slack=slack), law, support)
 
 
-@pytest.fixture
-def branch_on_laws(monkeypatch):
-    """The building blocks become one choice each, with the law that their own tests establish.
-
-    Whole geometric draws are too long to enumerate bit by bit to a small slack.
-    """
-
-    def bernoulli_exp_choice(top, bottom, source):
-        p = math.exp(-top / bottom)
-        return source.choose((1 - p, p)) == 1
-
-    monkeypatch.setattr(exact, "uniform_below", lambda source, n: source.choose((1 / n,) * n))
-    monkeypatch.setattr(exact, "_bernoulli_exp_unit", bernoulli_exp_choice)
-
-
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 6, 7, 8, 13])
 def test_uniform_below_has_its_law(n):
     misfit = misfits(
-        lambda bits: uniform_below(bits, n), lambda x: 1 / n if x < n else 0, range(n), slack=1e-6
+        lambda bits: uniform_below(bits, n), lambda x: 1 / n if x < n else 0, range(n), slack=2e-3
     )
     assert misfit == []
 
@@ -141,10 +126,10 @@ def test_uniform_below_has_its_law(n):
 @pytest.mark.parametrize("p", [0, 1, Fraction(1, 2), Fraction(3, 7), Fraction(9, 10)])
 def test_bernoulli_has_its_law(p):
     law, outcomes = bernoulli_law(p), (False, True)
-    assert misfits(lambda bits: bernoulli(p, bits), law, outcomes, slack=1e-6) == []
+    assert misfits(lambda bits: bernoulli(p, bits), law, outcomes, slack=0.01) == []
 
 
-@pytest.mark.parametrize("gamma", [0, Fraction(2, 3), Fraction(3), *EXPONENTS])
+@pytest.mark.parametrize("gamma", [0, Fraction(3, 4), Fraction(3), *EXPONENTS])
 def test_bernoulli_exp_has_its_law(gamma):
     law, outcomes = bernoulli_exp_law(gamma), (False, True)
     assert misfits(lambda bits: bernoulli_exp(gamma, bits), law, outcomes, slack=0.02) == []
@@ -156,13 +141,28 @@ def test_geometric_has_its_law_bit_by_bit(exponent):
     assert misfits(lambda bits: geometric(exponent, bits), law, range(9), slack=0.1) == []
 
 
-@pytest.mark.usefixtures("branch_on_laws")
+# Bit by bit, longer draws have too many paths. There, the building blocks become one weighted
+# choice each, with the law that the tests above establish for them.
+
+
 @pytest.mark.parametrize("exponent", [*EXPONENTS, Fraction(13, 4), Fraction(2, 7)])
-def test_geometric_laws_follow_from_their_blocks(exponent):
+def test_geometric_law_follows_from_its_blocks(exponent, monkeypatch):
+    def choose_bernoulli_exp(top, bottom, source):
+        p = math.exp(-top / bottom)
+        return source.choose((1 - p, p)) == 1
+
+    monkeypatch.setattr(exact, "_bernoulli_exp_unit", choose_bernoulli_exp)
+    monkeypatch.setattr(exact, "uniform_below", lambda source, n: source.choose((1 / n,) * n))
     law, support = geometric_law(exponent), range(40)
-    assert misfits(lambda bits: geometric(exponent, bits), law, support, slack=1e-4) == []
+    assert misfits(lambda bits: geometric(exponent, bits), law, support, slack=0.005) == []
+
+
+@pytest.mark.parametrize("exponent", [*EXPONENTS, Fraction(13, 4), Fraction(2, 7)])
+def test_two_sided_law_follows_from_the_one_sided(exponent, monkeypatch):
+    weights = [geometric_law(exponent)(x) for x in range(200)]  # the rest is below rounding
+    monkeypatch.setattr(exact, "_geometric", lambda *args: args[-1].choose(weights))
     law, support = two_sided_law(exponent), range(-40, 41)
-    assert misfits(lambda bits: two_sided_geometric(exponent, bits), law, support, slack=1e-3) == []
+    assert misfits(lambda bits: two_sided_geometric(exponent, bits), law, support, slack=1e-4) == []
 
 
 # Samplers with one mistake each. The enumeration has to see every one of them.
@@ -195,10 +195,10 @@ def two_sided_with_two_zeros(bits):
 @pytest.mark.parametrize(
     ("mutant", "law", "support", "slack"),
     [
-        (modulo, lambda x: 0.2, range(5), 1e-6),
+        (modulo, lambda x: 0.2, range(5), 0.01),
         (bernoulli_exp_of_the_fraction_only, bernoulli_exp_law(7 / 3), (False, True), 0.02),
         (geometric_without_floor, geometric_law(3 / 2), range(9), 0.1),
-        (geometric_without_rejection, geometric_law(1 / 2), range(9), 0.02),
+        (geometric_without_rejection, geometric_law(1 / 2), range(9), 0.1),
         (two_sided_with_two_zeros, two_sided_law(1), range(-9, 10), 0.1),
     ],
 )
@@ -222,17 +222,19 @@ def quantiles(draws, *, bins=20):
     return np.unique(edges.astype(np.int64))
 
 
-@pytest.mark.parametrize("exponent", [*EXPONENTS, Fraction(1, 66), Fraction(1, 10**9)])
+@pytest.mark.parametrize(
+    "exponent", [Fraction(text) for text in ("7/3", "1", "1/5", "1/66", "1/1000000000")]
+)
 @pytest.mark.parametrize(
     ("sample", "make_cdf"),
     [(geometric_array, geometric_cdf), (two_sided_geometric_array, two_sided_cdf)],
 )
 def test_draws_fit_their_law_and_no_law_five_percent_away(sample, make_cdf, exponent):
     edges = quantiles(sample(exponent, 1_000, SeededBits(1)))
-    draws = sample(exponent, 30_000, SeededBits(2))
+    draws = sample(exponent, 40_000, SeededBits(2))
     assert fit(draws, make_cdf(exponent), edges) > 1e-3
     for wrong in (exponent * Fraction(19, 20), exponent * Fraction(21, 20)):
-        assert fit(draws, make_cdf(wrong), edges) < 1e-6
+        assert fit(draws, make_cdf(wrong), edges) < 1e-4
 
 
 @pytest.mark.parametrize("gamma", [Fraction(1, 100), Fraction(5, 7), Fraction(7, 2)])

@@ -1,0 +1,251 @@
+"""Model files: read by HiGHS, and refused wherever HiGHS would guess or drop something.
+
+HiGHS parses; it also ignores entries with a warning, reads ``2abc`` as 2 and invents a variable
+for a misspelt name in BOUNDS. A program that is almost the one in the file is worse than none,
+so a file is refused when HiGHS warns, and an MPS file is scanned here as well.
+
+No message quotes the file: its coefficients may be private. A line number is given where there
+is one.
+
+Conventions, where readers differ:
+
+- MPS: an entry on the objective row in RHS is *minus* the constant. An integer variable without
+  any bound has bounds 0 and 1; with some bound its others are 0 and infinity. A negative upper
+  bound does not lower a lower bound of 0: the file is refused for crossed bounds. Free rows
+  other than the first are left out. What follows ENDATA is not read.
+- LP: a variable in the section Binary has bounds 0 and 1, or is fixed to one of them.
+- Both: magnitudes of bounds and sides from 1e20 on are infinite.
+"""
+
+from __future__ import annotations
+
+import gzip
+import math
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from oracles.errors import ModelFileError, ProblemError
+from oracles.highs import load_highspy
+from oracles.problem import IntegerProgram
+
+_REASONS = {
+    "not defined": "refers to a row that is not declared",
+    "not in ROWS": "refers to a row that is not declared",
+    "uplicate": "gives an entry twice: keep one of them",
+    "more than once": "names a variable twice in one row: add the coefficients up",
+    "same name": "gives two rows or two variables the same name: rename one",
+    "SOS": "has special ordered sets, which an IntegerProgram cannot express",
+    "uadratic": "has quadratic terms, which an IntegerProgram cannot express",
+    "ndicator": "has indicator constraints: write them with a bound on the row (big M)",
+    "found end of file": "is truncated: its end is missing",
+    "No bound given": "is truncated, or a line has no value",
+    "constant on the left": "has a constant left of a comparison: move it to the right",
+    "tolerance": "has coefficients too small or too large for HiGHS: rescale their rows",
+    "with spaces": "has names with spaces, or lines of the wrong form: rename or repair them",
+}
+"""What HiGHS's messages contain, and what is wrong then. The messages quote the file."""
+
+_SECTIONS = frozenset(
+    ("NAME", "ROWS", "COLUMNS", "RHS", "RANGES", "BOUNDS")
+    + ("OBJSENSE", "OBJSENSES", "QUADOBJ", "QMATRIX", "ENDATA")
+)
+_BOUNDS_WITHOUT_VALUE = frozenset(("FR", "MI", "PL", "BV"))
+_LP_SECTION = re.compile(
+    r"(?i)bounds?|gen(erals?)?|int(egers?)?|bin(ary|aries)?|semi.*|sec|sin|sos\d?|end"
+)
+"""The sections that may follow the rows."""
+
+
+def read_model(path: str | Path, suffix: str) -> IntegerProgram:
+    """Read a model file.
+
+    Args:
+        path: The file; its name ends in ``suffix`` or ``suffix + ".gz"``.
+        suffix: ``.mps`` or ``.lp``.
+
+    Returns:
+        The program, to be minimised: a maximisation is negated, and ``negated`` says so.
+
+    Raises:
+        ModelFileError: The file cannot be read, is malformed or truncated, or holds what an
+            :class:`IntegerProgram` cannot express.
+        SolverError: highspy is missing.
+    """
+    path = Path(path)
+    text = _text(path, suffix)
+    if not text.strip():
+        raise ModelFileError(f"{path.name}: the file is empty")
+    if suffix == ".mps":
+        _scan_mps(path.name, text)
+    model = _parse(path)
+    program = _program(path.name, model)
+    if suffix == ".lp":
+        _scan_lp(path.name, text, program)
+    return program
+
+
+def _text(path: Path, suffix: str) -> str:
+    name = path.name
+    if not name.endswith((suffix, f"{suffix}.gz")):
+        raise ModelFileError(f"{name}: a name ending in {suffix} or {suffix}.gz is expected")
+    try:
+        content = path.read_bytes()
+        if name.endswith(".gz"):
+            content = gzip.decompress(content)
+        return content.decode("utf-8")
+    except FileNotFoundError:
+        raise ModelFileError(f"{name}: there is no such file in {path.parent}") from None
+    except IsADirectoryError:
+        raise ModelFileError(f"{name}: is a directory, not a file") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise ModelFileError(f"{name}: the compressed file is damaged: fetch it again") from None
+    except UnicodeDecodeError:
+        raise ModelFileError(f"{name}: is not UTF-8 text: convert it first") from None
+    except OSError as error:
+        raise ModelFileError(f"{name}: cannot be read ({error.strerror})") from None
+
+
+def _parse(path: Path) -> Any:
+    """The model as HiGHS holds it, provided that HiGHS had nothing to remark."""
+    highspy = load_highspy()
+    remarks: list[str] = []
+    noted = (highspy.HighsLogType.kWarning, highspy.HighsLogType.kError)
+
+    def note(_kind: Any, message: str, out: Any, _reply: Any, _data: Any) -> None:
+        if out.log_type in noted:
+            remarks.append(message)
+
+    highs = highspy._Highs()
+    highs.setOptionValue("log_to_console", False)
+    highs.setOptionValue("small_matrix_value", 1e-12)
+    highs.setCallback(note, None)
+    highs.startCallback(highspy.cb.HighsCallbackType.kCallbackLogging)
+    try:
+        status = highs.readModel(str(path))
+    except UnicodeDecodeError:
+        # Some of HiGHS's warnings print memory that is not text.
+        remarks.append("")
+        status = highspy.HighsStatus.kError
+    finally:
+        highs.setCallback(None, None)
+    if remarks or status != highspy.HighsStatus.kOk:
+        raise ModelFileError(f"{path.name}: {_reason(remarks)}")
+    if highs.getHessianNumNz() > 0:
+        raise ModelFileError(f"{path.name}: {_REASONS['uadratic']}")
+    return highs.getLp()
+
+
+def _reason(remarks: list[str]) -> str:
+    found = [
+        reason for part, reason in _REASONS.items() if any(part in remark for remark in remarks)
+    ]
+    reason = found[0] if found else "is not a well-formed model file"
+    line = re.search(r"--> .*:(\d+):\d+", "\n".join(remarks))
+    return f"{reason} (line {line.group(1)})" if line else reason
+
+
+def _program(name: str, lp: Any) -> IntegerProgram:
+    kinds = {kind.name for kind in lp.integrality_}
+    if kinds - {"kContinuous", "kInteger"}:
+        raise ModelFileError(
+            f"{name}: has semi-continuous or semi-integer variables, "
+            "which an IntegerProgram cannot express: add a binary variable for each"
+        )
+    n, m = lp.num_col_, lp.num_row_
+    if n == 0:
+        raise ModelFileError(f"{name}: holds no variables")
+    matrix = lp.a_matrix_
+    compressed: Any = sp.csc_array if matrix.format_.name == "kColwise" else sp.csr_array
+    negated = lp.sense_.name == "kMaximize"
+    sign = -1.0 if negated else 1.0
+    try:
+        return IntegerProgram(
+            sign * np.asarray(lp.col_cost_) + 0.0,
+            compressed((matrix.value_, matrix.index_, matrix.start_), shape=(m, n)),
+            lp.row_lower_,
+            lp.row_upper_,
+            lower=lp.col_lower_,
+            upper=lp.col_upper_,
+            integer=np.array([kind.name == "kInteger" for kind in lp.integrality_] or [False] * n),
+            constant=sign * lp.offset_ + 0.0,
+            names=lp.col_names_,
+            negated=negated,
+        )
+    except ProblemError as error:
+        raise ModelFileError(f"{name}: {error}") from None
+
+
+# -- what HiGHS does not notice ------------------------------------------------------------------
+
+
+def _scan_mps(name: str, text: str) -> None:
+    """Refuse what HiGHS's MPS reader passes over in silence."""
+    columns: set[str] = set()
+    section = ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.startswith("*"):
+            continue
+        fields = line.split()
+        if not line[0].isspace():
+            section = fields[0].upper()
+            if section == "ENDATA":
+                return
+            if section not in _SECTIONS:
+                raise ModelFileError(f"{name}: unsupported section in line {number}")
+            continue
+        if section == "COLUMNS" and "'MARKER'" not in fields:
+            columns.add(fields[0])
+        for value in _mps_values(section, fields):
+            if not _is_number(value):
+                raise ModelFileError(f"{name}: a number is expected in line {number}")
+        if section == "BOUNDS" and not columns.intersection(fields[1:]):
+            raise ModelFileError(f"{name}: line {number} bounds a variable not in COLUMNS")
+    raise ModelFileError(f"{name}: is truncated: there is no ENDATA")
+
+
+def _mps_values(section: str, fields: list[str]) -> Iterator[str]:
+    """The fields of a line that must be numbers."""
+    if section in ("RHS", "RANGES") or (section == "COLUMNS" and "'MARKER'" not in fields):
+        # (name of a set,) row, value(, row, value): the name may be missing.
+        yield from fields[1 + len(fields) % 2 :: 2]
+    if section == "BOUNDS" and fields[0].upper() not in _BOUNDS_WITHOUT_VALUE:
+        yield fields[-1]
+
+
+def _is_number(field: str) -> bool:
+    try:
+        return not math.isnan(float(field)) and "_" not in field
+    except ValueError:
+        return False
+
+
+def _scan_lp(name: str, text: str, program: IntegerProgram) -> None:
+    """Refuse what HiGHS's LP reader passes over in silence.
+
+    A bound overrides that a variable is declared binary, and a name that occurs only in Bounds
+    or General becomes a new variable.
+    """
+    head: list[str] = []
+    binaries: set[str] = set()
+    section = ""
+    for line in text.splitlines():
+        statement = line.split("\\")[0].strip()
+        if _LP_SECTION.fullmatch(statement):
+            section = statement.lower()
+        elif not section:
+            head.append(statement)
+        elif section.startswith("bin"):
+            binaries.update(statement.split())
+    rows = "\n".join(head)
+    entries = np.diff(sp.csc_array(program.matrix).indptr)
+    for j, variable in enumerate(program.names):
+        if variable in binaries and not 0 <= program.lower[j] <= program.upper[j] <= 1:
+            raise ModelFileError(f"{name}: variable {variable!r} is binary and has other bounds")
+        if entries[j] == 0 and program.objective[j] == 0 and variable not in rows:
+            raise ModelFileError(f"{name}: variable {variable!r} has bounds or a type but no use")

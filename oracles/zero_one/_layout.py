@@ -1,0 +1,282 @@
+"""The arrays on which search over additive classifiers runs: a pair of attributes and the rest.
+
+Two attributes, A and B, are singled out. Once every other attribute, the *rest*, is known, a cell's
+prediction depends on its pair of weights alone, with one-hot attributes on their sum: the *slot*.
+So a table over (level of B, slot, level of A) says everything about the data. While the rest is
+only known to lie in intervals, the same table holds what cells pay for certain: a bound.
+
+Only the excess matters: a cell pays ``gain = |positive - negative|`` if it is predicted against its
+majority and nothing otherwise. What it pays in any case is a constant, and so are cells that cannot
+change their prediction. A cell that wants the positive class is then described by the *greatest*
+margin the rest can give it, a cell that wants the negative class by the *least*: its reach. Cells
+that agree in the rest, in B and in what they want share their reach and form a *row* over A.
+
+Levels are numbered through: the rest first, then B, then A. (docs/theory/search.md.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from oracles.errors import ProblemError
+from oracles.zero_one.cells import CellTable, IntArray
+
+LANES = 16
+"""Levels of A are stored in blocks of this size, padded: one vector operation per block."""
+
+MAX_TABLE = 2**22
+"""Most entries the table may have (32 MB); beyond, B is dropped and only A is collapsed."""
+
+MAX_SCAN = 2**22
+"""Most (row, slot) pairs that may be scanned one by one when factors are not all 1."""
+
+MAX_UNITS = 2**61
+"""Largest sum of gains and costs: no sum of bounds can then leave 64 bits."""
+
+SIGN, GROUP, FACTOR_A, FACTOR_B = 0, 1, 2, 3
+"""Columns of ``Arrays.rows``."""
+
+START, SPLIT, END = 0, 1, 2
+"""Columns of ``Arrays.spans``."""
+
+ROW, FACTOR = 0, 1
+"""Columns of ``Arrays.entries``."""
+
+
+class Arrays(NamedTuple):
+    """What kernels read and never write. ``d`` levels, ``V`` weights, ``S`` slots, ``R`` rows.
+
+    Attributes:
+        n_rest: Number of rest levels; they are numbered ``0 .. n_rest - 1``.
+        n_b: Number of levels of B, numbered from ``n_rest``. Without a second attribute B is a
+            single level whose only weight is 0: ``n_values_b`` is 1.
+        n_a: Number of levels of A, numbered from ``n_rest + n_b``.
+        n_values_b: Number of weights that B's levels take: ``V``, or 1 without a B.
+        n_blocks: Number of blocks of ``LANES`` levels of A.
+        one_hot: Whether all factors are 1. Slots are then the distinct sums, increasing;
+            otherwise every pair of values has a slot of its own.
+        values: The weights, increasing, shape ``(V,)``.
+        cost: Price of each value at each level, at least 0 with a 0 in every row, shape ``(d, V)``.
+            Prices so high that the value is never optimal are cut to one more than its cells' gain.
+        slots: Weights of A and B that represent each slot, shape ``(S, 2)``.
+        pair_slot: Slot of each pair of values of A and B, shape ``(V, n_values_b)``.
+        rows: Per row its sign (1: its cells want the positive class, -1: the negative), where in
+            the flat table ``(n_blocks, n_b, S, LANES)`` its slot 0 is, and its factors of A and B.
+        gains: Gains of each row's cells by lane, flat ``(R, LANES)``.
+        entries: Rows of each rest level and the level's factor in them.
+        spans: Entries of each rest level: the first, the first that wants the negative class,
+            the end. Shape ``(n_rest, 3)``.
+    """
+
+    n_rest: int
+    n_b: int
+    n_a: int
+    n_values_b: int
+    n_blocks: int
+    one_hot: bool
+    values: IntArray
+    cost: IntArray
+    slots: IntArray
+    pair_slot: IntArray
+    rows: IntArray
+    gains: IntArray
+    entries: IntArray
+    spans: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """The arrays, and the way back from them.
+
+    Attributes:
+        arrays: What kernels read.
+        constant: What every classifier pays in errors and costs beyond the arrays.
+        positions: Where each of the table's attributes begins in the numbering of levels.
+        cell_level: Level of each open cell in each attribute, the rest first, then B, then A.
+        cell_gain: Positive minus negative count of each open cell.
+        level_gain: Sum of gains of each level's cells, shape ``(d,)``.
+    """
+
+    arrays: Arrays
+    constant: int
+    positions: tuple[int, ...]
+    cell_level: IntArray
+    cell_factor: IntArray
+    cell_difference: IntArray
+    level_gain: IntArray
+
+    def weights(self, cells: CellTable, point: IntArray) -> tuple[IntArray, ...]:
+        """Weights per attribute from the position of each level's value."""
+        chosen = self.arrays.values[point]
+        pairs = zip(self.positions, cells.levels, strict=True)
+        return tuple(chosen[start : start + size] for start, size in pairs)
+
+
+def lay_out(cells: CellTable, values: IntArray, costs: Sequence[IntArray]) -> Layout:
+    """Choose the pair and build the arrays.
+
+    Args:
+        cells: The data.
+        values: The weights, increasing.
+        costs: One array per attribute, shape ``(levels, len(values))``.
+
+    Raises:
+        ProblemError: Margins, or counts and costs together, could overflow.
+    """
+    kept, constant = _open_cells(cells, values)
+    codes, factors = cells.codes[kept], cells.factors[kept]
+    difference = cells.positive[kept] - cells.negative[kept]
+    a, b = _choose_pair(codes, factors, difference, cells.levels, len(values))
+    order = [j for j in range(len(cells.levels)) if j not in (a, b)] + [b, a]
+    sizes, tables, values_b = list(cells.levels), list(costs), values
+    if b < 0:
+        # B is then the last column: one level that every cell has, with the only weight 0.
+        codes, factors = _with_column(codes, 0), _with_column(factors, 1)
+        sizes, values_b = [*sizes, 1], np.zeros(1, dtype=np.int64)
+        tables = [*tables, np.zeros((1, len(values)), dtype=np.int64)]
+    starts = np.concatenate([[0], np.cumsum([sizes[j] for j in order])]).astype(np.int64)
+    level, factor = codes[:, order] + starts[:-1], factors[:, order]
+    level_gain = _sum_by(level, np.abs(difference), int(starts[-1]))
+    cost, least = _normalise([tables[j] for j in order], level_gain)
+    if sum(map(int, cost.max(axis=1))) + sum(map(int, np.abs(difference))) > MAX_UNITS:
+        raise ProblemError(f"counts and costs: their sum must not exceed {MAX_UNITS}")
+
+    one_hot = bool((factors == 1).all())
+    slots, pair_slot = _slots(values, values_b, one_hot)
+    n_rest, n_b, n_a = int(starts[-3]), sizes[b], sizes[a]
+    row_cells, row = _rows(level, difference, n_rest + n_b, one_hot)
+    lane = (level[:, -1] - n_rest - n_b) % LANES
+    block = (level[row_cells, -1] - n_rest - n_b) // LANES
+    group = (block * n_b + level[row_cells, -2] - n_rest) * len(slots) * LANES
+    sign = np.sign(difference[row_cells])
+    gains = np.zeros((len(row_cells), LANES), dtype=np.int64)
+    gains[row, lane] = np.abs(difference)
+    entries, spans = _entries(level[row_cells, :-2], factor[row_cells, :-2], sign, n_rest)
+    arrays = Arrays(
+        n_rest,
+        n_b,
+        n_a,
+        len(values_b),
+        -(-n_a // LANES),
+        one_hot,
+        values.copy(),
+        cost,
+        slots,
+        pair_slot,
+        np.stack([sign, group, factor[row_cells, -1], factor[row_cells, -2]], axis=1),
+        aligned(gains),
+        entries,
+        spans,
+    )
+    positions = tuple(int(starts[order.index(j)]) for j in range(len(cells.levels)))
+    return Layout(arrays, constant + least, positions, level, factor, difference, level_gain)
+
+
+def aligned(content: IntArray) -> IntArray:
+    """A flat copy that begins at a cache line: a block of lanes then straddles as few as it can."""
+    buffer = np.zeros(content.size + 8, dtype=np.int64)
+    offset = (-buffer.ctypes.data % 64) // 8
+    flat = buffer[offset : offset + content.size]
+    flat[:] = content.ravel()
+    return flat
+
+
+def _open_cells(cells: CellTable, values: IntArray) -> tuple[IntArray, int]:
+    """Cells whose prediction can change and matters, and what all classifiers pay anyway."""
+    least, greatest = cells.margin_bounds([int(v) for v in values])
+    either = (least <= 0) & (greatest >= 1)
+    decided = np.where(greatest >= 1, cells.negative, cells.positive)
+    certain = np.where(either, np.minimum(cells.positive, cells.negative), decided)
+    return np.flatnonzero(either & (cells.positive != cells.negative)), sum(map(int, certain))
+
+
+def _choose_pair(
+    codes: IntArray, factors: IntArray, difference: IntArray, levels: Sequence[int], n_values: int
+) -> tuple[int, int]:
+    """The two attributes with most levels in use; the second is -1 if there is none or no room.
+
+    Ties go to the attribute that moves more: sum of gain times size of the factor.
+    """
+    used = [len(np.unique(codes[:, j])) for j in range(len(levels))]
+    moved = np.abs(factors).astype(float).T @ np.abs(difference).astype(float)
+    ranked = sorted(range(len(levels)), key=lambda j: (-used[j], -moved[j], j))
+    if len(levels) == 1:
+        return ranked[0], -1
+    a, b = ranked[:2]
+    one_hot = bool((factors == 1).all())
+    n_slots = n_values * (n_values + 1) // 2 if one_hot else n_values**2
+    padded = -(-levels[a] // LANES) * LANES
+    # Next to the table: the minima per value and the shares of B's costs.
+    entries = padded * levels[b] * (n_slots + 2 * n_values)
+    if entries > MAX_TABLE or (not one_hot and len(codes) * n_slots > MAX_SCAN):
+        return a, -1
+    return a, b
+
+
+def _slots(values: IntArray, values_b: IntArray, one_hot: bool) -> tuple[IntArray, IntArray]:
+    """Slots as pairs of weights of A and B, and the slot of each pair of values."""
+    pairs = np.stack(np.meshgrid(values, values_b, indexing="ij"), axis=-1).reshape(-1, 2)
+    pair_slot = np.arange(len(pairs))
+    if one_hot:
+        sums = pairs.sum(axis=1)
+        _, where, pair_slot = np.unique(sums, return_index=True, return_inverse=True)
+        pairs = pairs[where]
+    shape = (len(values), len(values_b))
+    return np.ascontiguousarray(pairs), pair_slot.reshape(shape).astype(np.int64)
+
+
+def _normalise(costs: Sequence[IntArray], level_gain: IntArray) -> tuple[IntArray, int]:
+    """Costs with minimum 0 in every row, cut where a value cannot be optimal, and the minima's sum.
+
+    Changing one level changes the errors by at most the gain of its cells: a value that costs
+    more than that above the cheapest is beaten by it, and still is after the cut.
+    """
+    stacked = np.concatenate([np.asarray(table, dtype=np.int64) for table in costs])
+    if int(stacked.max()) - int(stacked.min()) > 2**62:
+        raise ProblemError(f"costs: they must not differ by more than {2**62}")
+    least = stacked.min(axis=1, keepdims=True)
+    cost = np.minimum(stacked - least, level_gain[:, None] + 1)
+    return np.ascontiguousarray(cost), sum(map(int, least[:, 0]))
+
+
+def _rows(
+    level: IntArray, difference: IntArray, first_a: int, one_hot: bool
+) -> tuple[IntArray, IntArray]:
+    """A cell of each row, and the row of each cell. With factors every cell is its own row."""
+    if not one_hot or len(level) == 0:
+        every = np.arange(len(level))
+        return every, every
+    block = (level[:, -1] - first_a) // LANES
+    key = np.column_stack([level[:, :-1], block, np.sign(difference)])
+    _, cell, row = np.unique(key, axis=0, return_index=True, return_inverse=True)
+    return cell, row.ravel()
+
+
+def _entries(
+    level: IntArray, factor: IntArray, sign: IntArray, n_rest: int
+) -> tuple[IntArray, IntArray]:
+    """Rows of each rest level, those that want the positive class first."""
+    n_rows, n_attributes = level.shape
+    flat, wants_negative = level.ravel(), np.repeat(sign < 0, n_attributes)
+    order = np.lexsort((wants_negative, flat))
+    row = np.repeat(np.arange(n_rows, dtype=np.int64), n_attributes)
+    end = np.cumsum(np.bincount(flat, minlength=n_rest)[:n_rest])
+    start = np.concatenate([[0], end])[:n_rest]
+    split = start + np.bincount(flat[~wants_negative], minlength=n_rest)[:n_rest]
+    entries = np.stack([row, factor.ravel()], axis=1)[order]
+    return np.ascontiguousarray(entries), np.stack([start, split, end], axis=1).astype(np.int64)
+
+
+def _sum_by(level: IntArray, gain: IntArray, n_levels: int) -> IntArray:
+    total = np.zeros(n_levels, dtype=np.int64)
+    np.add.at(total, level, gain[:, None])
+    return total
+
+
+def _with_column(array: IntArray, value: int) -> IntArray:
+    column = np.full((len(array), 1), value, dtype=np.int64)
+    return np.concatenate([array, column], axis=1)
