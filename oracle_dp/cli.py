@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import sys
@@ -120,7 +122,7 @@ def train(
         with _spinner("training: the oracle is proving its optimum"):
             classifier.fit(adult.X.iloc[adult.train], adult.y.iloc[adult.train])
         if save is not None:
-            save.write_text(classifier.release_.to_json() + "\n", encoding="utf-8")
+            _write_whole(save, classifier.release_.to_json() + "\n")
         report = _report(classifier, names, adult.X.iloc[adult.test], adult.y.iloc[adult.test])
         typer.echo(json.dumps(report) if as_json else _readable(classifier, report))
 
@@ -133,23 +135,16 @@ def predict(
 ) -> None:
     """Predict the class of every row of a CSV file, one per line."""
     with _named_errors():
-        import pandas as pd
-
         from oracle_dp.errors import ReleaseFormatError
         from oracle_dp.estimators.scoring_card import ScoringCard
         from oracle_dp.privacy import Release
 
-        card = Release.from_json(model.read_text(encoding="utf-8")).value
+        card = Release.from_json(model.read_bytes()).value
         if not isinstance(card, ScoringCard):
             raise ReleaseFormatError("model: this release holds no classifier")
-        frame = pd.read_csv(
-            sys.stdin if str(rows) == "-" else rows,
-            dtype=str,
-            keep_default_na=False,
-            skipinitialspace=True,
-        )
-        labels = card.predict(_numbers(frame, card.domain)).tolist()
-        typer.echo(json.dumps(labels) if as_json else "\n".join(map(str, labels)))
+        labels = card.predict(_numbers(_table(rows), card.domain)).tolist()
+        lines = [json.dumps(labels)] if as_json else [str(label) for label in labels]
+        typer.echo("".join(f"{line}\n" for line in lines), nl=False)
 
 
 def main() -> None:
@@ -186,6 +181,40 @@ def _readable(classifier: ZeroOneClassifier, report: dict[str, object]) -> str:
     )
 
 
+def _table(path: Path) -> pd.DataFrame:
+    """A CSV file as text, cell by cell.
+
+    Raises:
+        DomainError: It is not a table. The line is named, and no value shown.
+    """
+    import pandas as pd
+
+    from oracle_dp.errors import DomainError
+
+    # Not pandas.read_csv: it renames columns that occur twice, shifts rows that are longer than
+    # the header, fills those that are shorter, and shows what it cannot read.
+    raw = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    try:
+        text = io.StringIO(raw.decode("utf-8-sig"), newline="")
+        lines = csv.reader(text, skipinitialspace=True, strict=True)
+        cells = [(lines.line_num, line) for line in lines]
+    except UnicodeDecodeError:
+        raise DomainError("rows: not text in UTF-8; save the file as CSV in UTF-8") from None
+    except csv.Error:
+        raise DomainError(f"rows: line {lines.line_num} is not CSV; check its quotes") from None
+    while cells and not cells[-1][1]:  # An empty line elsewhere would shift the answers.
+        cells.pop()
+    if not cells:
+        raise DomainError("rows: the file is empty; a header with the columns' names is needed")
+    _, header = cells[0]
+    for number, line in cells[1:]:
+        if len(line) != len(header):
+            raise DomainError(
+                f"rows: line {number} has {len(line)} cells, the header {len(header)}"
+            )
+    return pd.DataFrame([line for _, line in cells[1:]], columns=header, dtype=str)
+
+
 def _numbers(frame: pd.DataFrame, domain: Domain) -> pd.DataFrame:
     """The text of a CSV file with the binned columns as numbers."""
     import pandas as pd
@@ -195,7 +224,8 @@ def _numbers(frame: pd.DataFrame, domain: Domain) -> pd.DataFrame:
 
     frame = frame.copy()
     for attribute in domain:
-        if isinstance(attribute, Binned) and attribute.name in frame:
+        # A column that occurs twice is the domain's to refuse.
+        if isinstance(attribute, Binned) and list(frame.columns).count(attribute.name) == 1:
             try:
                 frame[attribute.name] = pd.to_numeric(frame[attribute.name])
             except ValueError:
@@ -217,12 +247,17 @@ def _integers(text: str) -> tuple[int, ...]:
 def _check_writable(path: Path) -> None:
     from oracle_dp.errors import ParameterError
 
-    if path.is_dir() or not os.access(path.parent, os.W_OK):
+    whole = path.is_file() or not path.exists()
+    if path.is_dir() or not os.access(path.resolve().parent if whole else path, os.W_OK):
         raise ParameterError(f"save: cannot write {path}; name a file in a folder that you own")
 
 
 def _write_whole(path: Path, text: str) -> None:
-    """Write a file entirely or not at all."""
+    """Write a file entirely or not at all; a device or a pipe is written to as it is."""
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")
+        return
     with tempfile.NamedTemporaryFile(
         "w", dir=path.parent, prefix=f".{path.name}.", delete=False, encoding="utf-8"
     ) as file:

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+import numpy as np
+
 from oracle_dp.errors import LedgerError, OverspendError, ParameterError
 from oracle_dp.noise import rational
 from oracle_dp.privacy import Neighbors
@@ -21,6 +23,9 @@ from oracle_dp.privacy import Neighbors
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     """What may be spent on one data set under one neighbour relation.
+
+    A float is the decimal that it prints as: three charges of 0.1 fill a budget of 0.3, whose
+    binary value is a little less. A charge is never more than its decimal.
 
     Args:
         epsilon: Total epsilon, not negative.
@@ -36,25 +41,36 @@ class Budget:
     neighbors: Neighbors | str = Neighbors.REPLACE
 
     def __post_init__(self) -> None:
-        epsilon, delta = rational("epsilon", self.epsilon), rational("delta", self.delta)
-        if epsilon < 0:
-            raise ParameterError(f"epsilon: a budget must not be negative, not {self.epsilon!r}")
-        if not 0 <= delta < 1:
-            raise ParameterError(f"delta: a budget lies in [0, 1), not {self.delta!r}")
-        object.__setattr__(self, "epsilon", epsilon)
-        object.__setattr__(self, "delta", delta)
-        object.__setattr__(self, "neighbors", Neighbors.parse(self.neighbors))
+        object.__setattr__(self, "epsilon", _printed("epsilon", self.epsilon))
+        object.__setattr__(self, "delta", _printed("delta", self.delta))
+        _set_figures(self, "a budget")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charge:
-    """One entry of the ledger."""
+    """One entry of the ledger.
+
+    Args:
+        dataset: Name of the data set.
+        mechanism: Name of the mechanism that spends.
+        epsilon: Not negative.
+        delta: In [0, 1).
+        neighbors: The relation that epsilon and delta are for.
+
+    Raises:
+        ParameterError: A parameter is out of its range.
+    """
 
     dataset: str
     mechanism: str
     epsilon: Fraction
     delta: Fraction
     neighbors: Neighbors
+
+    def __post_init__(self) -> None:
+        _check_name(self.dataset)
+        # Exact and never negative: a negative charge would give budget back.
+        _set_figures(self, "a charge")
 
 
 @dataclass(eq=False)
@@ -64,6 +80,9 @@ class Ledger:
     Args:
         budgets: For each data set's name a :class:`Budget`, or its epsilon alone (pure,
             ``"replace"``).
+
+    Raises:
+        ParameterError: A name is not a non-empty string, or a budget is out of its range.
     """
 
     budgets: Mapping[str, Budget | float]
@@ -71,8 +90,12 @@ class Ledger:
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.budgets, Mapping):
+            raise ParameterError("budgets: a mapping expected, such as {'survey': 1.0}")
+        for name in self.budgets:
+            _check_name(name)
         self.budgets = {
-            str(name): budget if isinstance(budget, Budget) else Budget(epsilon=budget)
+            name: budget if isinstance(budget, Budget) else Budget(epsilon=budget)
             for name, budget in self.budgets.items()
         }
 
@@ -146,3 +169,27 @@ class Ledger:
                     f"remains; spend less, or raise the budget knowingly"
                 )
             self._charges.append(charge)
+
+
+def _check_name(name: object) -> None:
+    if not isinstance(name, str) or not name:
+        raise ParameterError(f"dataset: a name must be a non-empty string, not {name!r}")
+
+
+def _printed(name: str, value: float | Fraction) -> Fraction:
+    """A figure of a budget as it is written."""
+    if isinstance(value, float | np.floating) and np.isfinite(value):
+        return Fraction(np.format_float_scientific(value, trim="-"))
+    return rational(name, value)
+
+
+def _set_figures(entry: Budget | Charge, what: str) -> None:
+    """Make the figures of a frozen entry exact, or refuse them."""
+    epsilon, delta = rational("epsilon", entry.epsilon), rational("delta", entry.delta)
+    if epsilon < 0:
+        raise ParameterError(f"epsilon: {what} must not be negative, not {entry.epsilon!r}")
+    if not 0 <= delta < 1:
+        raise ParameterError(f"delta: {what} lies in [0, 1), not {entry.delta!r}")
+    object.__setattr__(entry, "epsilon", epsilon)
+    object.__setattr__(entry, "delta", delta)
+    object.__setattr__(entry, "neighbors", Neighbors.parse(entry.neighbors))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -154,21 +155,21 @@ class Guarantee:
         """
         try:
             return cls(
-                mechanism=str(data["mechanism"]),
-                theorem=str(data["theorem"]),
+                mechanism=_text(data["mechanism"]),
+                theorem=_text(data["theorem"]),
                 neighbors=Neighbors(data["neighbors"]),
-                epsilon=float(data["epsilon"]),
-                delta=float(data["delta"]),
-                rho=None if data["rho"] is None else float(data["rho"]),
-                sensitivity=float(data["sensitivity"]),
-                sensitivity_source=str(data["sensitivity_source"]),
+                epsilon=_figure(data["epsilon"]),
+                delta=_figure(data["delta"], below=1),
+                rho=None if data["rho"] is None else _figure(data["rho"]),
+                sensitivity=_figure(data["sensitivity"]),
+                sensitivity_source=_text(data["sensitivity_source"]),
                 certificate=Certificate(data["certificate"]),
                 contingencies=tuple(
-                    Contingency(ContingencyKind(c["kind"]), str(c["detail"]))
-                    for c in data["contingencies"]
+                    Contingency(ContingencyKind(c["kind"]), _text(c["detail"]))
+                    for c in _entries(data["contingencies"])
                 ),
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise ReleaseFormatError(f"guarantee: missing or malformed field ({error})") from error
 
 
@@ -200,38 +201,48 @@ class Release(Generic[ValueT]):
     def to_json(self, *, indent: int | None = 2) -> str:
         """The release as one JSON object with its schema version.
 
-        Values are integers, strings, sequences and mappings of them, or :class:`Releasable`.
+        Values are numbers, strings, arrays, sequences and mappings of them, or one
+        :class:`Releasable`.
+
+        Raises:
+            ParameterError: The value is something else, or holds NaN or an infinity.
         """
-        kind, value = "plain", _plain(self.value)
         if isinstance(self.value, Releasable):
             kind, value = self.value.kind, self.value.to_dict()
-        return json.dumps(
-            {
-                "schema": "oracle-dp/release",
-                "version": SCHEMA_VERSION,
-                "kind": kind,
-                "value": value,
-                "guarantee": self.guarantee.to_dict(),
-            },
-            indent=indent,
-        )
+        else:
+            kind, value = "plain", _plain(self.value)
+        release = {
+            "schema": "oracle-dp/release",
+            "version": SCHEMA_VERSION,
+            "kind": kind,
+            "value": value,
+            "guarantee": self.guarantee.to_dict(),
+        }
+        try:
+            return json.dumps(release, indent=indent, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise ParameterError(f"value: cannot be written as JSON ({error})") from error
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Release[Any]:
-        """Inverse of :meth:`to_json`; sequences come back as tuples.
+        """Inverse of :meth:`to_json`.
+
+        Sequences and arrays come back as tuples, keys of mappings as strings.
 
         Raises:
             ReleaseFormatError: The text is not a release, is damaged, or is of a newer version.
         """
         try:
-            data = json.loads(text)
+            data = json.loads(text, parse_constant=_refuse_constant)
         except (ValueError, RecursionError) as error:
             raise ReleaseFormatError("release: not JSON, or cut off; save it again") from error
         if not isinstance(data, dict) or data.get("schema") != "oracle-dp/release":
             raise ReleaseFormatError("release: this JSON is not a saved release of oracle-dp")
-        if data.get("version") != SCHEMA_VERSION:
+        version = data.get("version")
+        if isinstance(version, bool) or version != SCHEMA_VERSION:
+            found = repr(version) if isinstance(version, int | str) else "none that is a number"
             raise ReleaseFormatError(
-                f"release: version {SCHEMA_VERSION} expected, found {data.get('version')!r}; "
+                f"release: version {SCHEMA_VERSION} expected, found {found}; "
                 "read it with the version of oracle-dp that wrote it"
             )
         missing = {"kind", "value", "guarantee"} - set(data)
@@ -241,22 +252,51 @@ class Release(Generic[ValueT]):
         return Release(_revive(data["kind"], data["value"]), guarantee)
 
 
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("text expected")
+    return value
+
+
+def _figure(value: object, *, below: float = math.inf) -> float:
+    """A number in [0, below), as every figure of a guarantee is."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError("number expected")
+    if not 0 <= value < below:
+        raise ValueError("number out of its range")
+    return float(value)
+
+
+def _entries(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError("list expected")
+    return value
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
 def _plain(value: Any) -> Any:
-    if isinstance(value, Releasable):
-        return None
     if hasattr(value, "tolist"):
-        return value.tolist()
+        return _plain(value.tolist())
     if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
+        keyed = {str(key): _plain(entry) for key, entry in value.items()}
+        if len(keyed) < len(value):
+            raise ParameterError("value: two keys of a mapping are the same as text")
+        return keyed
     if isinstance(value, (list, tuple)):
         return [_plain(entry) for entry in value]
     return value
 
 
-def _revive(kind: str, value: Any) -> Any:
+def _revive(kind: object, value: Any) -> Any:
     if kind == "plain":
-        return _tuples(value)
-    if kind not in _KINDS:
+        try:
+            return _tuples(value)
+        except RecursionError:
+            raise ReleaseFormatError("release: its value is nested too deeply") from None
+    if not isinstance(kind, str) or kind not in _KINDS:
         raise ReleaseFormatError(f"release: unknown kind of value {kind!r}")
     module, name = _KINDS[kind]
     return getattr(importlib.import_module(module), name).from_dict(value)

@@ -21,7 +21,8 @@ from oracles.oracle import UNLIMITED, Limits
 from oracles.problem import FEASIBILITY_TOLERANCE, IntegerProgram
 from oracles.solution import Certificate, Solution, Status
 
-_BLOCK = 2**14
+_BLOCK_ENTRIES = 2**18
+"""Numbers in one block of points: a few megabytes with everything computed from them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,13 +142,14 @@ class _Box:
         return np.maximum(np.abs(self.lower), np.abs(self.lower + spans))
 
     def blocks(self) -> Iterator[FloatArray]:
-        """All points in lexicographic order, at most ``_BLOCK`` at a time."""
+        """All points in lexicographic order, in blocks of shape ``(k, n)``."""
         strides = [1] * len(self.sizes)
         for i in range(len(strides) - 2, -1, -1):
             strides[i] = strides[i + 1] * self.sizes[i + 1]
         total = math.prod(self.sizes)
-        for begin in range(0, total, _BLOCK):
-            order = np.arange(begin, min(begin + _BLOCK, total), dtype=np.int64)
+        length = max(1, _BLOCK_ENTRIES // max(1, len(self.sizes)))
+        for begin in range(0, total, length):
+            order = np.arange(begin, min(begin + length, total), dtype=np.int64)
             steps = order[:, None] // np.array(strides, dtype=np.int64)
             yield self.lower + steps % np.array(self.sizes, dtype=np.int64)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,12 +26,12 @@ from oracles.errors import ProblemError, SolverError
 from oracles.oracle import UNLIMITED, Limits
 from oracles.problem import IntegerProgram
 from oracles.solution import Certificate, Solution, Status
-from oracles.verdict import Claim, judge
+from oracles.verdict import Claim, dual_bound, judge
 
 _STATUS = {
     "kOptimal": Status.OPTIMAL,
     "kInfeasible": Status.INFEASIBLE,
-    # Both are resolved by a second run, see Highs.minimize.
+    # Told apart by a second run.
     "kUnbounded": Status.UNBOUNDED,
     "kUnboundedOrInfeasible": Status.UNBOUNDED,
     "kTimeLimit": Status.STOPPED,
@@ -101,19 +101,29 @@ class Highs:
         if known is not None and not program.is_feasible(known):
             known = None
         deadline = math.inf if limits.seconds is None else time.monotonic() + limits.seconds
-        claim = self._run(program, limits, deadline, known)
-        if claim.status is Status.UNBOUNDED:
-            claim = self._resolve_unbounded(program, limits, deadline, known)
+        claim = self._resolve_infeasible(program, limits, deadline, known)
+        if claim.status is Status.UNBOUNDED and known is None:
+            claim = self._resolve_unbounded(program, limits, deadline)
         return judge(program, claim, oracle=self.name, known=known)
 
-    def _resolve_unbounded(
+    def _resolve_infeasible(
         self, program: IntegerProgram, limits: Limits, deadline: float, known: FloatArray | None
     ) -> Claim:
+        """A run, and another one without presolve if the first finds nothing feasible.
+
+        Presolve has been seen to call feasible integer programs infeasible: of random ones with
+        sums ``|a_j x_j|`` from 1e5 on, one in a thousand. The search without it never did.
+        """
+        claim = self._run(program, limits, deadline, known)
+        if claim.status is Status.INFEASIBLE and self.presolve:
+            claim = replace(self, presolve=False)._run(program, limits, deadline, known)
+        return claim
+
+    def _resolve_unbounded(self, program: IntegerProgram, limits: Limits, deadline: float) -> Claim:
         """Tell "unbounded" from "infeasible": without an objective only one is possible."""
-        if known is not None:
-            return Claim(status=Status.UNBOUNDED)
         feasibility = program.with_objective(np.zeros(program.n_variables))
-        found = judge(feasibility, self._run(feasibility, limits, deadline, None), oracle=self.name)
+        claim = self._resolve_infeasible(feasibility, limits, deadline, None)
+        found = judge(feasibility, claim, oracle=self.name)
         if found.value is not None:
             return Claim(status=Status.UNBOUNDED)
         return Claim(status=found.status)
@@ -244,7 +254,9 @@ def _load(highs: Any, program: IntegerProgram) -> bool:
         matrix.data,
         program.integer.astype(np.int32),
     )
-    if status != module.HighsStatus.kOk:
+    # Costs are kept as they are, but treated as infinite all the same.
+    huge = (np.abs(program.objective) >= highs.getOptionValue("infinite_cost")[1]).any()
+    if status != module.HighsStatus.kOk or huge:
         return False
     held = highs.getLp()
     return all(
@@ -269,7 +281,7 @@ def _claim(highs: Any, program: IntegerProgram) -> Claim:
     if program.integer.any():
         bound = info.mip_dual_bound
     elif status is Status.OPTIMAL and solution.dual_valid:
-        bound = _dual_bound(program, np.asarray(solution.row_dual))
+        bound = dual_bound(program, np.asarray(solution.row_dual))
     else:
         bound = -math.inf
     return Claim(
@@ -278,33 +290,6 @@ def _claim(highs: Any, program: IntegerProgram) -> Claim:
         objective=info.objective_function_value if claimed else math.nan,
         bound=bound,
     )
-
-
-def _dual_bound(program: IntegerProgram, multipliers: FloatArray) -> float:
-    """The bound that row multipliers prove by weak duality, for a linear program.
-
-    HiGHS leaves its bound field at zero for linear programs. Any multipliers give a bound, so
-    this one does not rest on HiGHS's claim of optimality.
-    """
-    y = multipliers.copy()
-    y[np.isinf(np.where(y > 0, program.row_lower, program.row_upper))] = 0.0
-    reduced = program.objective - program.matrix.T @ y
-    # HiGHS accepts reduced costs of the wrong sign up to 1e-7. Against an infinite bound they
-    # count as zero, or no program with a free variable would have a bound.
-    open_end = np.isinf(np.where(reduced > 0, program.lower, program.upper))
-    tiny = np.abs(reduced) <= 1e-7 * np.maximum(1.0, np.abs(program.objective))
-    reduced[open_end & tiny] = 0.0
-    return (
-        program.constant
-        + _least(y, program.row_lower, program.row_upper)
-        + _least(reduced, program.lower, program.upper)
-    )
-
-
-def _least(weights: FloatArray, lower: FloatArray, upper: FloatArray) -> float:
-    """The minimum of ``weights @ x`` over a box."""
-    ends = np.where(weights > 0, lower, upper)[weights != 0]
-    return float(weights[weights != 0] @ ends)
 
 
 def _without_variables(program: IntegerProgram, oracle: str) -> Solution[FloatArray]:

@@ -41,8 +41,8 @@ class Certificate(Enum):
     EXACT = "exact"
     """Proven in integer arithmetic."""
     SOLVER = "solver"
-    """The objective is integer, recomputed exactly, and a solver's own floating-point bound is
-    above it minus one. The proof is as good as that bound."""
+    """The objective is integer, recomputed exactly, and a solver's own floating-point bound, less
+    a margin, is above it minus one. The proof is as good as that bound."""
     BOUNDED = "bounded"
     """A solver's floating-point bound proves the objective up to ``Solution.gap``."""
     NONE = "none"
@@ -59,7 +59,8 @@ class Solution(Generic[ValueT]):
         objective: Its objective, recomputed from the problem's data; an ``int`` where objective
             and point are integer (then without rounding), otherwise a ``float``; None without
             a point.
-        bound: A lower bound on the optimum, ``-inf`` when nothing is known.
+        bound: A lower bound on the optimum, never above ``objective``; an ``int`` where it was
+            rounded up because the objective is integer; ``-inf`` when nothing is known.
         certificate: What the optimality of ``value`` rests on.
         oracle: Name and version of what computed ``bound``.
     """

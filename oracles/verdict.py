@@ -9,7 +9,8 @@ of them only what the problem's own data confirm, in this order:
 4. what is then left of the bound decides the certificate.
 
 Whatever fails on the way is ``Status.ERROR`` without a point. A solver that contradicts its own
-model once is not to be believed in part.
+model once is not to be believed in part. Infeasibility and unboundedness cannot be checked; they
+come without a point, so nothing rests on them but a refusal.
 """
 
 from __future__ import annotations
@@ -111,12 +112,42 @@ def valid_bound(program: IntegerProgram, bound: float) -> int | float:
     covers what a solver adds to a bound without knowing: sums in floating point, and reduced
     costs that are accepted although they are slightly negative.
     """
-    if math.isnan(bound) or bound == -math.inf:
+    if not math.isfinite(bound):
         return -math.inf
     scale = objective_scale(program)
-    if not program.has_integer_objective or scale > MAX_SCALE or math.isinf(bound):
+    if not program.has_integer_objective or scale > MAX_SCALE:
         return bound
     return math.ceil(bound - max(_ABSOLUTE_MARGIN, _RELATIVE_MARGIN * scale))
+
+
+def dual_bound(program: IntegerProgram, multipliers: FloatArray) -> float:
+    """The bound that row multipliers prove by weak duality for a linear program.
+
+    Any multipliers give a bound, so this one does not rest on a claim of optimality.
+
+    Args:
+        program: The program; integrality is ignored.
+        multipliers: One for each row, shape ``(m,)``, positive where the lower side binds.
+    """
+    y = multipliers.copy()
+    y[np.isinf(np.where(y > 0, program.row_lower, program.row_upper))] = 0.0
+    reduced = program.objective - program.matrix.T @ y
+    # Solvers accept reduced costs of the wrong sign up to 1e-7. Against an infinite bound they
+    # count as zero, or no program with a free variable would have a bound.
+    open_end = np.isinf(np.where(reduced > 0, program.lower, program.upper))
+    tiny = np.abs(reduced) <= 1e-7 * np.maximum(1.0, np.abs(program.objective))
+    reduced[open_end & tiny] = 0.0
+    return (
+        program.constant
+        + _least(y, program.row_lower, program.row_upper)
+        + _least(reduced, program.lower, program.upper)
+    )
+
+
+def _least(weights: FloatArray, lower: FloatArray, upper: FloatArray) -> float:
+    """The minimum of ``weights @ x`` over a box."""
+    ends = np.where(weights > 0, lower, upper)[weights != 0]
+    return float(weights[weights != 0] @ ends)
 
 
 def objective_scale(program: IntegerProgram) -> float:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,9 @@ Label = str | int | float | bool
 
 THRESHOLD = 1
 
+MAX_TOTAL = 2**62
+"""Largest total of points: sums then fit into 64 bits."""
+
 
 @dataclass(frozen=True)
 class ScoringCard:
@@ -25,10 +29,11 @@ class ScoringCard:
     Args:
         domain: The public schema, one attribute per block of points.
         points: For each attribute one integer per level.
-        classes: The negative and the positive class.
+        classes: The negative and the positive class: text, numbers or booleans, also NumPy's.
 
     Raises:
-        ParameterError: The points do not match the domain, or there are not two classes.
+        ParameterError: The points are not integers, do not match the domain, or add up to more
+            than 64 bits; or there are not two classes.
     """
 
     domain: Domain
@@ -38,9 +43,16 @@ class ScoringCard:
     kind: ClassVar[str] = "scoring_card"
 
     def __post_init__(self) -> None:
-        if tuple(len(block) for block in self.points) != self.domain.levels:
+        try:
+            points = tuple(tuple(_point(point) for point in block) for block in self.points)
+        except TypeError:
+            raise ParameterError("points: a sequence of integers per attribute expected") from None
+        if tuple(map(len, points)) != self.domain.levels:
             raise ParameterError("points: one integer per level of every attribute expected")
-        check_classes(self.classes)
+        if sum(max(map(abs, block)) for block in points) > MAX_TOTAL:
+            raise ParameterError(f"points: a total could exceed {MAX_TOTAL}")
+        object.__setattr__(self, "points", points)
+        object.__setattr__(self, "classes", check_classes(self.classes))
 
     def margins(self, data: pd.DataFrame | ArrayLike) -> NDArray[np.int64]:
         """Total points of every row, shape ``(n_rows,)``.
@@ -57,7 +69,7 @@ class ScoringCard:
     def predict(self, data: pd.DataFrame | ArrayLike) -> NDArray[Any]:
         """The predicted class of every row, shape ``(n_rows,)``."""
         positive = self.margins(data) >= THRESHOLD
-        return np.asarray(self.classes)[positive.astype(np.int64)]
+        return label_array(self.classes)[positive.astype(np.int64)]
 
     def __str__(self) -> str:
         rows = [
@@ -95,28 +107,45 @@ class ScoringCard:
             ReleaseFormatError: A field is missing or malformed.
         """
         try:
-            points = tuple(tuple(_point(p) for p in block) for block in data["points"])
             if data["threshold"] != THRESHOLD:
                 raise ReleaseFormatError(f"scoring card: threshold {THRESHOLD} expected")
-            negative, positive = data["classes"]
-            return cls(Domain.from_dict(data["domain"]), points, (negative, positive))
+            return cls(Domain.from_dict(data["domain"]), data["points"], data["classes"])
         except (KeyError, TypeError, ValueError, DomainError, ParameterError) as error:
             raise ReleaseFormatError(f"scoring card: missing or malformed ({error})") from error
 
 
-def check_classes(classes: Sequence[Label]) -> None:
-    """Refuse anything but two distinct labels.
+def check_classes(classes: Sequence[Label]) -> tuple[Label, Label]:
+    """The two labels as Python's own text, numbers or booleans.
 
     Raises:
-        ParameterError: There are not exactly two, or they are equal or NaN.
+        ParameterError: There are not exactly two distinct ones, or they are something else, NaN
+            or infinite. No label is shown: they may have been read from the data.
     """
-    if len(classes) != 2 or not classes[0] != classes[1]:
-        raise ParameterError("classes: exactly two distinct labels expected, negative first")
-    if any(label != label for label in classes):
-        raise ParameterError("classes: a label must not be NaN")
+    try:
+        given = () if isinstance(classes, str) else tuple(classes)
+    except TypeError:
+        given = ()
+    if len(given) != 2:
+        raise ParameterError("classes: a sequence of two labels expected, negative first")
+    labels = [label.item() if isinstance(label, np.generic) else label for label in given]
+    if not all(isinstance(label, str | int | float) for label in labels):
+        raise ParameterError("classes: a label must be text, a number or a boolean")
+    if any(isinstance(label, float) and not math.isfinite(label) for label in labels):
+        raise ParameterError("classes: a label must not be NaN or infinite")
+    negative, positive = cast("list[Label]", labels)
+    if negative == positive:
+        raise ParameterError("classes: two distinct labels expected, negative first")
+    return negative, positive
+
+
+def label_array(labels: Sequence[Label]) -> NDArray[Any]:
+    """Labels as an array that keeps every one as it is."""
+    array = np.asarray(labels)
+    # A common type of text and numbers is text.
+    return array if array.tolist() == list(labels) else np.asarray(labels, dtype=object)
 
 
 def _point(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ReleaseFormatError("scoring card: points must be integers")
-    return value
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        raise ParameterError("points: integers expected")
+    return int(value)

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from numbers import Integral
 from typing import Any, cast
 
 import numpy as np
@@ -16,7 +17,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from oracle_dp.domain import Domain
 from oracle_dp.errors import DomainError, ParameterError, PrivacyLeakWarning
-from oracle_dp.estimators.scoring_card import THRESHOLD, Label, ScoringCard, check_classes
+from oracle_dp.estimators.scoring_card import (
+    MAX_TOTAL,
+    THRESHOLD,
+    Label,
+    ScoringCard,
+    check_classes,
+    label_array,
+)
 from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms.opdisc import opdisc
 from oracle_dp.privacy import Contingency, ContingencyKind, Neighbors, Release
@@ -103,23 +111,26 @@ class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         Raises:
             DomainError: The data do not fit ``domain`` or ``classes``. Nothing is charged.
             ParameterError: A parameter is out of range. Nothing is charged.
-            OracleError: ``weights`` are not usable. Nothing is charged.
+            ProblemError: ``weights`` repeat a value or lack 0. Nothing is charged.
             LedgerError: The budget does not allow this fit. Nothing is charged.
             UncertifiedError: The minimum was not proven. The charge stays.
         """
         if self.mechanism not in MECHANISMS:
             known = ", ".join(map(repr, MECHANISMS))
             raise ParameterError(f"mechanism: one of {known} expected, not {self.mechanism!r}")
-        if self.domain is None:
+        if not isinstance(self.domain, Domain):
+            given = "None" if self.domain is None else f"a {type(self.domain).__name__}"
             raise DomainError(
-                "domain: None; state the public schema of the attributes (oracle_dp.domain.Domain)"
+                f"domain: {given}; state the public schema of the attributes "
+                "(oracle_dp.domain.Domain)"
             )
         relation = Neighbors.parse(self.neighbors)
+        weights = _weights(self.weights, len(self.domain))
         codes = self.domain.encode(X)
         classes, leaks = self._public_classes(y)
         cells = CellTable.from_codes(codes, _positive(y, classes, len(codes)), self.domain.levels)
         release = opdisc(
-            ZeroOneProblem(cells, tuple(self.weights)),
+            ZeroOneProblem(cells, weights),
             epsilon=self.epsilon,
             sensitivity=SENSITIVITY[relation],
             sensitivity_source="proved for the 0-1 loss",
@@ -135,7 +146,7 @@ class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         self.release_: Release[ScoringCard] = cast(
             "Release[ScoringCard]", replace(release, value=cast(Any, card))
         )
-        self.classes_ = np.asarray(classes)
+        self.classes_ = label_array(classes)
         self.n_features_in_ = len(self.domain)
         self.feature_names_in_ = np.asarray(self.domain.names, dtype=object)
         return self
@@ -143,7 +154,7 @@ class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     def decision_function(self, X: pd.DataFrame | ArrayLike) -> NDArray[np.float64]:
         """Total points minus 1/2: positive iff the positive class is predicted."""
         check_is_fitted(self)
-        return self.release_.value.margins(X) - (THRESHOLD - 0.5)
+        return self.release_.value.margins(X).astype(np.float64) - (THRESHOLD - 0.5)
 
     def predict(self, X: pd.DataFrame | ArrayLike) -> NDArray[Any]:
         """The predicted class of every row, shape ``(n_rows,)``."""
@@ -152,32 +163,57 @@ class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
 
     def _public_classes(self, y: ArrayLike) -> tuple[tuple[Label, Label], tuple[Contingency, ...]]:
         if self.classes is not None:
-            given = tuple(self.classes)
-            check_classes(given)
-            return (given[0], given[1]), ()
+            return check_classes(self.classes), ()
         warnings.warn(
             "classes were read from y, which reveals which labels occur: pass classes=(negative, "
             "positive)",
             PrivacyLeakWarning,
             stacklevel=3,
         )
-        seen = pd.unique(pd.Series(_labels(y)))
+        seen = list(dict.fromkeys(_labels(y)))
         if len(seen) != 2:
             raise ParameterError(
                 "classes: None, and y does not hold exactly two labels; pass classes=(negative, "
                 "positive), then one label or none is ordinary data"
             )
-        low, high = np.sort(seen)
+        try:
+            seen.sort()
+        except TypeError:
+            raise ParameterError(
+                "classes: None, and the two labels in y have no order; pass classes=(negative, "
+                "positive)"
+            ) from None
         detail = "the two classes were read from the labels"
-        return (_item(low), _item(high)), (Contingency(ContingencyKind.LEAKED_PARAMETER, detail),)
+        return check_classes(seen), (Contingency(ContingencyKind.LEAKED_PARAMETER, detail),)
+
+
+def _weights(given: Sequence[int], n_attributes: int) -> tuple[int, ...]:
+    listed = list(given) if np.iterable(given) else [None]
+    if any(isinstance(w, bool) or not isinstance(w, Integral) for w in listed):
+        raise ParameterError(
+            f"weights: a sequence of integers expected, such as (-1, 0, 1), not {given!r}"
+        )
+    weights = tuple(int(w) for w in given)
+    # Asked here, whatever the rows: the card could not hold such points once they are paid for.
+    if n_attributes * max(map(abs, weights), default=0) > MAX_TOTAL:
+        raise ParameterError("weights: a total could exceed 64 bits; use smaller weights")
+    return weights
 
 
 def _labels(y: ArrayLike) -> NDArray[Any]:
-    labels = np.asarray(y)
+    """The labels as they are, shape ``(n_rows,)``, dtype object."""
+    try:
+        # Objects, because a common type of all labels would turn numbers into text.
+        labels = np.asarray(y) if hasattr(y, "dtype") else np.asarray(y, dtype=object)
+    except ValueError:
+        raise DomainError("y: one label per row expected") from None
     if labels.ndim != 1:
         raise DomainError(f"y: one label per row expected, got {labels.ndim} dimensions")
     if pd.isna(labels).any():
         raise DomainError("y: missing labels (NaN or None); drop those rows before training")
+    labels = labels.astype(object)
+    if not all(issubclass(kind, str | int | float | np.generic) for kind in set(map(type, labels))):
+        raise DomainError("y: labels must be text, numbers or booleans; convert them")
     return labels
 
 
@@ -185,7 +221,7 @@ def _positive(y: ArrayLike, classes: tuple[Label, Label], n_rows: int) -> NDArra
     labels = _labels(y)
     if len(labels) != n_rows:
         raise DomainError("X and y: different numbers of rows; they must describe the same rows")
-    code = pd.Index(np.asarray(classes, dtype=object)).get_indexer(labels.astype(object))
+    code = pd.Index(np.asarray(classes, dtype=object)).get_indexer(labels)
     if (code < 0).any():
         raise DomainError(
             f"y: a label that is not one of classes={classes!r}; correct the label, or the "
@@ -193,7 +229,3 @@ def _positive(y: ArrayLike, classes: tuple[Label, Label], n_rows: int) -> NDArra
         )
     positive: NDArray[np.bool_] = code == 1
     return positive
-
-
-def _item(label: Any) -> Label:
-    return cast(Label, label.item() if isinstance(label, np.generic) else label)

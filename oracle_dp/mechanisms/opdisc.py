@@ -19,6 +19,7 @@ Section 3, with another lift and another noise: see the deviations in the proof 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -150,7 +151,7 @@ def opdisc(
     noise = OneHotNoise(
         epsilon=positive_rational("epsilon", epsilon),
         # A float is read as the larger of its two readings here: noise must not fall short.
-        sensitivity=max(positive_rational("sensitivity", sensitivity), Fraction(sensitivity)),
+        sensitivity=_larger_reading("sensitivity", sensitivity),
         coordinates=max(1, sum(size > 1 for size in problem.sizes)),
         lattice_bits=lattice_bits,
     )
@@ -161,7 +162,13 @@ def opdisc(
         )
     relation = Neighbors.parse(neighbors)
     source = bit_source(random_state)
-    within = limits or Limits()
+    within = Limits() if limits is None else limits
+    if not isinstance(within, Limits):
+        raise ParameterError(f"limits: an oracles.Limits or None expected, not {limits!r}")
+    # Found before anything is spent, since there may be no such floats.
+    claimed = _as_float("epsilon", noise.epsilon, toward=math.inf)
+    rho = _as_float("epsilon", noise.epsilon**2 / 2, toward=math.inf)
+    range_sensitivity = _as_float("sensitivity", noise.sensitivity, toward=0)
     problem.check()
     charge_before_noise(ledger, dataset, MECHANISM, noise.epsilon, Fraction(0), relation)
     rewards = noise.draw(problem.sizes, source)
@@ -173,10 +180,10 @@ def opdisc(
             mechanism=MECHANISM,
             theorem=THEOREM,
             neighbors=relation,
-            epsilon=float(epsilon),
+            epsilon=claimed,
             delta=0.0,
-            rho=float(epsilon) ** 2 / 2,
-            sensitivity=float(sensitivity),
+            rho=rho,
+            sensitivity=range_sensitivity,
             sensitivity_source=sensitivity_source,
             certificate=solution.certificate,
             contingencies=(*contingencies, *_conditions(solution, source, within)),
@@ -195,7 +202,7 @@ def charge_before_noise(
     """Charge the ledger, if there is one.
 
     Raises:
-        ParameterError: Only one of ``ledger`` and ``dataset`` is given.
+        ParameterError: Only one of ``ledger`` and ``dataset`` is given, or one of a wrong type.
         LedgerError: The ledger refuses.
     """
     if ledger is None and dataset is None:
@@ -203,6 +210,8 @@ def charge_before_noise(
     if ledger is None or dataset is None:
         given, missing = ("ledger", "dataset") if dataset is None else ("dataset", "ledger")
         raise ParameterError(f"{missing}: needed together with {given}; give both or neither")
+    if not isinstance(ledger, Ledger):
+        raise ParameterError(f"ledger: an oracle_dp.Ledger or None expected, not {ledger!r}")
     ledger.charge(
         Charge(
             dataset=dataset,
@@ -228,6 +237,25 @@ def require_certified(solution: Solution[ValueT]) -> ValueT:
             "covered by epsilon. Run without limits to avoid refusals."
         )
     return solution.value
+
+
+def _larger_reading(name: str, value: float | Fraction) -> Fraction:
+    """A positive parameter as the larger of a float's two readings."""
+    smaller = positive_rational(name, value)
+    if isinstance(value, float | np.floating):
+        printed = Fraction(np.format_float_scientific(value, trim="-"))
+        return max(smaller, printed, Fraction(*value.as_integer_ratio()))
+    return smaller
+
+
+def _as_float(name: str, value: Fraction, *, toward: float) -> float:
+    """A positive figure as a float, rounded so that the guarantee claims no more than is true."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        raise ParameterError(f"{name}: too large for the guarantee to state") from None
+    wrong_side = Fraction(nearest) < value if toward > 0 else Fraction(nearest) > value
+    return math.nextafter(nearest, toward) if wrong_side else nearest
 
 
 def _conditions(solution: Solution[ValueT], source: BitSource, limits: Limits) -> list[Contingency]:

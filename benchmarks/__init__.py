@@ -1,0 +1,1 @@
+"""Side-by-side timings: ratios in one run."""
