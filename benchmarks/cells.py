@@ -4,7 +4,8 @@
 
 Relationship, sex and race of Adult's complete training rows, weights {-1, 0, 1}. Both sides
 minimise the number of errors to a proven optimum; the only difference is that one side has a row
-and a binary for every record. Prints both times and their ratio as one JSON object.
+and a binary for every record. Prints both times and their ratio as one JSON object; where the
+records are not proven within ``LIMIT_SECONDS`` the ratio is a lower bound and says so.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from oracles.zero_one import CellTable
 from oracles.zero_one.formulation import formulate
 
 ATTRIBUTES = ["relationship", "sex", "race"]
-LIMIT_SECONDS = 600.0
+LIMIT_SECONDS = 60.0
 
 
 def unmerged(codes: np.ndarray, positive: np.ndarray, levels: tuple[int, ...]) -> CellTable:
@@ -29,15 +30,14 @@ def unmerged(codes: np.ndarray, positive: np.ndarray, levels: tuple[int, ...]) -
     return CellTable(codes, np.ones_like(codes), ones, 1 - ones, levels)
 
 
-def seconds_to_prove(cells: CellTable) -> tuple[float, int]:
-    """Seconds to state and prove the optimum, without a start, and the optimum."""
+def seconds_to_prove(cells: CellTable) -> tuple[float, int | None]:
+    """Seconds to state and prove the optimum, without a start, and the optimum if proven."""
     begun = time.perf_counter()
     program = formulate(cells, [-1, 0, 1], None).program
     found = Highs().minimize(program, limits=Limits(seconds=LIMIT_SECONDS))
     elapsed = time.perf_counter() - begun
-    if found.certificate is not Certificate.SOLVER or not isinstance(found.objective, int):
-        raise SystemExit(f"no proof within {LIMIT_SECONDS:g} s; the ratio is a lower bound")
-    return elapsed, found.objective
+    proven = found.certificate is Certificate.SOLVER and isinstance(found.objective, int)
+    return elapsed, int(found.objective or 0) if proven else None
 
 
 def main() -> None:
@@ -50,8 +50,8 @@ def main() -> None:
     seconds_to_prove(merged)  # HiGHS is loaded and warm.
     cells, optimum = seconds_to_prove(merged)
     rows, same = seconds_to_prove(unmerged(codes, positive, domain.levels))
-    if optimum != same:
-        raise SystemExit("the two programs have different optima")
+    if optimum is None or same not in (None, optimum):
+        raise SystemExit("the cells are not proven, or the two programs have different optima")
     print(
         json.dumps(
             {
@@ -61,7 +61,8 @@ def main() -> None:
                 "records": len(codes),
                 "cells_seconds": round(cells, 4),
                 "records_seconds": round(rows, 4),
-                "ratio": round(rows / cells, 1),
+                "records_proven": same is not None,
+                "ratio" if same is not None else "ratio_at_least": round(rows / cells, 1),
             },
             indent=2,
         )

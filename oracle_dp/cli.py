@@ -248,7 +248,9 @@ def _check_writable(path: Path) -> None:
     from oracle_dp.errors import ParameterError
 
     whole = path.is_file() or not path.exists()
-    if path.is_dir() or not os.access(path.resolve().parent if whole else path, os.W_OK):
+    folder = path.resolve().parent
+    writable = folder.is_dir() and os.access(folder if whole else path, os.W_OK)
+    if path.is_dir() or not writable:
         raise ParameterError(f"save: cannot write {path}; name a file in a folder that you own")
 
 

@@ -1,18 +1,20 @@
 """Model files: read by HiGHS, and refused wherever HiGHS would guess or drop something.
 
-HiGHS parses; it also ignores entries with a warning, reads ``2abc`` as 2 and invents a variable
-for a misspelt name in BOUNDS. A program that is almost the one in the file is worse than none,
-so a file is refused when HiGHS warns, and an MPS file is scanned here as well.
+HiGHS parses; it also ignores entries with a warning, reads ``2abc`` as 2, minimises under
+``OBJSENSE MAXIMIZE`` on one line, and invents a variable for a misspelt name in BOUNDS. A program
+that is almost the one in the file is worse than none, so a file is refused when HiGHS warns, and
+is scanned here as well.
 
 No message quotes the file: its coefficients may be private. A line number is given where there
 is one.
 
 Conventions, where readers differ:
 
-- MPS: an entry on the objective row in RHS is *minus* the constant. An integer variable without
-  any bound has bounds 0 and 1; with some bound its others are 0 and infinity. A negative upper
-  bound does not lower a lower bound of 0: the file is refused for crossed bounds. Free rows
-  other than the first are left out. What follows ENDATA is not read.
+- MPS: the sense is that of OBJSENSE, or of the comment ``*SENSE:`` that PuLP writes. An entry on
+  the objective row in RHS is *minus* the constant. An integer variable without any bound has
+  bounds 0 and 1; with some bound its others are 0 and infinity. A negative upper bound does not
+  lower a lower bound of 0: the file is refused for crossed bounds. Free rows other than the
+  first are left out. What follows ENDATA is not read.
 - LP: a variable in the section Binary has bounds 0 and 1, or is fixed to one of them.
 - Both: magnitudes of bounds and sides from 1e20 on are infinite.
 """
@@ -52,9 +54,13 @@ _REASONS = {
 """What HiGHS's messages contain, and what is wrong then. The messages quote the file."""
 
 _SECTIONS = frozenset(
-    ("NAME", "ROWS", "COLUMNS", "RHS", "RANGES", "BOUNDS")
-    + ("OBJSENSE", "OBJSENSES", "QUADOBJ", "QMATRIX", "ENDATA")
+    # The quadratic ones are refused with a reason of their own, after reading.
+    ("NAME", "OBJSENSE", "ROWS", "COLUMNS", "RHS", "RANGES", "BOUNDS", "QUADOBJ", "QMATRIX")
 )
+_SENSES = {
+    **dict.fromkeys(("MIN", "MINIMIZE", "MINIMISE"), False),
+    **dict.fromkeys(("MAX", "MAXIMIZE", "MAXIMISE"), True),
+}
 _BOUNDS_WITHOUT_VALUE = frozenset(("FR", "MI", "PL", "BV"))
 _LP_SECTION = re.compile(
     r"(?i)bounds?|gen(erals?)?|int(egers?)?|bin(ary|aries)?|semi.*|sec|sin|sos\d?|end"
@@ -82,11 +88,11 @@ def read_model(path: str | Path, suffix: str) -> IntegerProgram:
     if not text.strip():
         raise ModelFileError(f"{path.name}: the file is empty")
     if suffix == ".mps":
-        _scan_mps(path.name, text)
+        maximise = _scan_mps(path.name, text)
+        return _program(path.name, _parse(path), maximise)
     model = _parse(path)
-    program = _program(path.name, model)
-    if suffix == ".lp":
-        _scan_lp(path.name, text, program)
+    program = _program(path.name, model, model.sense_.name == "kMaximize")
+    _scan_lp(path.name, text, program)
     return program
 
 
@@ -150,7 +156,7 @@ def _reason(remarks: list[str]) -> str:
     return f"{reason} (line {line.group(1)})" if line else reason
 
 
-def _program(name: str, lp: Any) -> IntegerProgram:
+def _program(name: str, lp: Any, negated: bool) -> IntegerProgram:
     kinds = {kind.name for kind in lp.integrality_}
     if kinds - {"kContinuous", "kInteger"}:
         raise ModelFileError(
@@ -162,7 +168,6 @@ def _program(name: str, lp: Any) -> IntegerProgram:
         raise ModelFileError(f"{name}: holds no variables")
     matrix = lp.a_matrix_
     compressed: Any = sp.csc_array if matrix.format_.name == "kColwise" else sp.csr_array
-    negated = lp.sense_.name == "kMaximize"
     sign = -1.0 if negated else 1.0
     try:
         return IntegerProgram(
@@ -184,29 +189,39 @@ def _program(name: str, lp: Any) -> IntegerProgram:
 # -- what HiGHS does not notice ------------------------------------------------------------------
 
 
-def _scan_mps(name: str, text: str) -> None:
-    """Refuse what HiGHS's MPS reader passes over in silence."""
+def _scan_mps(name: str, text: str) -> bool:
+    """Refuse what HiGHS's MPS reader passes over in silence; whether to maximise."""
     columns: set[str] = set()
+    senses: set[str] = set()
     section = ""
     for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip() or line.startswith("*"):
-            continue
         fields = line.split()
+        if line.upper().startswith("*SENSE:"):
+            senses.add(line[len("*SENSE:") :].strip().upper())
+        if not fields or line.startswith("*"):
+            continue
         if not line[0].isspace():
-            section = fields[0].upper()
+            section = fields.pop(0).upper()
             if section == "ENDATA":
-                return
+                return _is_maximisation(name, senses)
             if section not in _SECTIONS:
                 raise ModelFileError(f"{name}: unsupported section in line {number}")
-            continue
-        if section == "COLUMNS" and "'MARKER'" not in fields:
+        elif section == "COLUMNS" and "'MARKER'" not in fields:
             columns.add(fields[0])
-        for value in _mps_values(section, fields):
-            if not _is_number(value):
-                raise ModelFileError(f"{name}: a number is expected in line {number}")
-        if section == "BOUNDS" and not columns.intersection(fields[1:]):
+        elif section == "BOUNDS" and not columns.intersection(fields[1:]):
             raise ModelFileError(f"{name}: line {number} bounds a variable not in COLUMNS")
+        if section == "OBJSENSE":
+            senses.update(field.upper() for field in fields)
+        elif line[0].isspace() and not all(map(_is_number, _mps_values(section, fields))):
+            raise ModelFileError(f"{name}: a number is expected in line {number}")
     raise ModelFileError(f"{name}: is truncated: there is no ENDATA")
+
+
+def _is_maximisation(name: str, senses: set[str]) -> bool:
+    stated = {_SENSES.get(sense) for sense in senses} or {False}
+    if None in stated or len(stated) > 1:
+        raise ModelFileError(f"{name}: states no clear sense: write MIN or MAX below OBJSENSE")
+    return bool(stated.pop())
 
 
 def _mps_values(section: str, fields: list[str]) -> Iterator[str]:

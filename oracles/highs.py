@@ -58,15 +58,16 @@ class Highs:
 
     Args:
         feasibility_tolerance: HiGHS's tolerance for integrality, bounds and rows of
-            mixed-integer programs, between 1e-10 and 1e-6. The default leaves rounding the
-            integer variables next to nothing to break.
+            mixed-integer programs, between 1e-10 and 1e-6. A larger one lets through points
+            that rounding the integer variables breaks (``Status.ERROR``); a smaller one cuts
+            off feasible points of ill-scaled rows.
         presolve: Whether HiGHS may transform the program first.
 
     Raises:
         ProblemError: The tolerance is outside its range.
     """
 
-    feasibility_tolerance: float = 1e-9
+    feasibility_tolerance: float = 1e-8
     presolve: bool = True
 
     def __post_init__(self) -> None:
@@ -203,10 +204,9 @@ class _Run:
     def _cancel(self) -> None:
         # Only now: an active callback makes HiGHS wait for Python's lock thousands of times a
         # second, which other Python threads may hold.
-        kinds = load_highspy().cb.HighsCallbackType
-        self._highs.startCallback(kinds.kCallbackMipInterrupt)
-        self._highs.startCallback(kinds.kCallbackSimplexInterrupt)
-        self._highs.startCallback(kinds.kCallbackIpmInterrupt)
+        for solver in ("Mip", "Simplex", "Ipm"):
+            kind = getattr(load_highspy().cb.HighsCallbackType, f"kCallback{solver}Interrupt")
+            self._highs.startCallback(kind)
         self._done.wait(_GRACE)
 
 
@@ -259,15 +259,11 @@ def _load(highs: Any, program: IntegerProgram) -> bool:
     if status != module.HighsStatus.kOk or huge:
         return False
     held = highs.getLp()
-    return all(
-        np.array_equal(np.asarray(theirs), ours)
-        for theirs, ours in (
-            (held.col_cost_, program.objective),
-            (held.col_lower_, program.lower),
-            (held.col_upper_, program.upper),
-            (held.row_lower_, program.row_lower),
-            (held.row_upper_, program.row_upper),
-        )
+    return (
+        np.array_equal(held.col_lower_, program.lower)
+        and np.array_equal(held.col_upper_, program.upper)
+        and np.array_equal(held.row_lower_, program.row_lower)
+        and np.array_equal(held.row_upper_, program.row_upper)
     )
 
 
@@ -298,4 +294,5 @@ def _without_variables(program: IntegerProgram, oracle: str) -> Solution[FloatAr
     if not program.is_feasible(point):
         return Solution(Status.INFEASIBLE, None, None, -math.inf, Certificate.NONE, oracle)
     objective = program.objective_value(point)
-    return Solution(Status.OPTIMAL, point, objective, objective, Certificate.EXACT, oracle)
+    certificate = Certificate.EXACT if isinstance(objective, int) else Certificate.BOUNDED
+    return Solution(Status.OPTIMAL, point, objective, objective, certificate, oracle)

@@ -217,7 +217,8 @@ class IntegerProgram:
     def from_mps(cls, path: str | Path) -> IntegerProgram:
         """Read a free or fixed MPS file, ``.mps`` or ``.mps.gz``.
 
-        A maximisation is negated, and ``negated`` says so.
+        A maximisation is negated, and ``negated`` says so. :mod:`oracles.files` lists the
+        conventions, among them: an integer variable without bounds is binary.
 
         Raises:
             ModelFileError: The file is missing, malformed, truncated, or has a feature that an

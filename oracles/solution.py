@@ -46,7 +46,8 @@ class Certificate(Enum):
     BOUNDED = "bounded"
     """A solver's floating-point bound proves the objective up to ``Solution.gap``."""
     NONE = "none"
-    """Nothing is proven."""
+    """Nothing is proven: the run has no bound that suffices, or the numbers are too large for a
+    solver's floats (bound every variable of the objective, rescale rows)."""
 
 
 @dataclass(frozen=True)  # no slots: with them Solution[T](...) fails on Python 3.11

@@ -33,6 +33,12 @@ MAX_SCALE = 1e9
 integers. One rounding at this size is about ``1e-7``, and a bound is the sum of many; a variable
 without bounds makes the scale infinite."""
 
+MAX_ROW_SCALE = 1e7
+"""Largest sum ``|a_j| max |x_j|`` of a row of a mixed-integer program for which a solver's bound
+is taken as proof. Solvers compare such sums with absolute tolerances and cut off feasible points
+where rounding is larger: against enumeration of small random programs, HiGHS 1.16 had a wrong
+bound for one in 6,500 with sums from 1e7 on, and for none of 20,000 below."""
+
 _ABSOLUTE_MARGIN = 1e-4
 _RELATIVE_MARGIN = 1e-10
 
@@ -88,21 +94,15 @@ def judge(
         bound = valid_bound(program, claim.bound)
         return Solution(claim.status, None, None, bound, Certificate.NONE, oracle)
 
-    point = rounded(program, claim.point)
+    point = _rounded(program, claim.point)
     if not program.is_feasible(point):
         return refuted
     if _contradicts(program, point, bound=claim.bound, objective=claim.objective):
         return refuted
     objective = program.objective_value(point)
     bound = min(valid_bound(program, claim.bound), objective)
-    certificate = _certificate(program, claim.status, objective, bound)
+    certificate = _certificate(program, claim.status, point, bound)
     return Solution(claim.status, point, objective, bound, certificate, oracle)
-
-
-def rounded(program: IntegerProgram, point: FloatArray) -> FloatArray:
-    """A copy of a point, of shape ``(n_variables,)``, with its integer variables rounded."""
-    # Adding zero turns the -0.0 that rounding leaves into 0.0.
-    return np.where(program.integer, np.rint(point), point) + 0.0
 
 
 def valid_bound(program: IntegerProgram, bound: float) -> int | float:
@@ -157,6 +157,14 @@ def objective_scale(program: IntegerProgram) -> float:
     return float(np.abs(program.objective[used]) @ reach + abs(program.constant))
 
 
+def _rounded(program: IntegerProgram, point: FloatArray) -> FloatArray:
+    """A copy of a point with its integer variables rounded, if it has the program's shape."""
+    if point.shape != program.integer.shape:
+        return point
+    # Adding zero turns the -0.0 that rounding leaves into 0.0.
+    return np.where(program.integer, np.rint(point), point) + 0.0
+
+
 def _contradicts(
     program: IntegerProgram, point: FloatArray, *, bound: float, objective: float = math.nan
 ) -> bool:
@@ -169,12 +177,21 @@ def _contradicts(
 
 
 def _certificate(
-    program: IntegerProgram, status: Status, objective: int | float, bound: int | float
+    program: IntegerProgram, status: Status, point: FloatArray, bound: int | float
 ) -> Certificate:
-    if bound == -math.inf:
+    if bound == -math.inf or _row_scale(program, point) > MAX_ROW_SCALE:
         return Certificate.NONE
     if program.has_integer_objective:
         # An int bound equals the objective only if the solver's bound exceeds it minus one.
-        proven = isinstance(bound, int) and bound == objective
+        proven = isinstance(bound, int) and bound == program.objective_value(point)
         return Certificate.SOLVER if proven else Certificate.NONE
     return Certificate.BOUNDED if status is Status.OPTIMAL else Certificate.NONE
+
+
+def _row_scale(program: IntegerProgram, point: FloatArray) -> float:
+    """The largest sum ``|a_j| max |x_j|`` of a row; without bounds on a variable, at a point."""
+    if program.n_rows == 0 or not program.integer.any():
+        return 0.0
+    reach = np.maximum(np.abs(program.lower), np.abs(program.upper))
+    reach = np.where(np.isfinite(reach), reach, np.maximum(1.0, np.abs(point)))
+    return float((abs(program.matrix) @ reach).max())

@@ -211,10 +211,12 @@ def _labels(y: ArrayLike) -> NDArray[Any]:
         raise DomainError(f"y: one label per row expected, got {labels.ndim} dimensions")
     if pd.isna(labels).any():
         raise DomainError("y: missing labels (NaN or None); drop those rows before training")
-    labels = labels.astype(object)
-    if not all(issubclass(kind, str | int | float | np.generic) for kind in set(map(type, labels))):
+    # Not all types, since as objects times would become integers.
+    objects = labels.astype(object) if labels.dtype.kind in "biufUTO" else labels
+    allowed = (str, int, float, np.bool_, np.integer, np.floating)
+    if not all(issubclass(kind, allowed) for kind in set(map(type, objects))):
         raise DomainError("y: labels must be text, numbers or booleans; convert them")
-    return labels
+    return objects
 
 
 def _positive(y: ArrayLike, classes: tuple[Label, Label], n_rows: int) -> NDArray[np.bool_]:

@@ -50,7 +50,7 @@ class State(NamedTuple):
     """What changes during a search.
 
     Attributes:
-        at_sums, at_best: Where sums and minima begin in ``scratch``.
+        at_sums, at_best, at_price: Where sums, minima and prices begin in ``scratch``.
         alive: Values left at each level, shape ``(d, V)``.
         boxes: Per rest level the positions of the least and greatest value left, and the cheapest
             cost of a value left, shape ``(n_rest, 3)``.
@@ -59,20 +59,23 @@ class State(NamedTuple):
         table: Flat ``(n_blocks, n_b, S, LANES)``.
         share: Flat ``(n_blocks, n_b, n_values_b, LANES)``: costs of B split over its copies.
         cost_a: Flat ``(n_blocks, V, LANES)``; the padding costs nothing.
+        stake: Whether any cell is at (a, b), shape ``(n_b, n_blocks * LANES)``.
         scratch: ``LANES`` zeros; ``V + 1`` times ``LANES`` to work in; the cost of every value of
             every level of A, ``(n_blocks, V, LANES)``; the minima over w behind it,
-            ``(n_blocks, n_b, V, LANES)``.
+            ``(n_blocks, n_b, V, LANES)``; prices of one value, ``(n_blocks, LANES)``.
         totals: Cost of the rest's cheapest values, and the work done so far.
     """
 
     at_sums: int
     at_best: int
+    at_price: int
     alive: NDArray[np.bool_]
     boxes: IntArray
     moving: IntArray
     table: IntArray
     share: IntArray
     cost_a: IntArray
+    stake: NDArray[np.bool_]
     scratch: IntArray
     totals: IntArray
 
@@ -85,17 +88,21 @@ def new_state(layout: Layout) -> State:
     alive[arrays.n_rest : arrays.n_rest + arrays.n_b, arrays.n_values_b :] = False
     at_sums = (n_values + 2) * LANES
     at_best = at_sums + arrays.n_blocks * n_values * LANES
-    size = at_best + arrays.n_blocks * arrays.n_b * n_values * LANES
+    at_price = at_best + arrays.n_blocks * arrays.n_b * n_values * LANES
+    size = at_price + arrays.n_blocks * LANES
+    stake = _stakes(layout)
     n_table = arrays.n_blocks * arrays.n_b * len(arrays.slots) * LANES
     return State(
         at_sums,
         at_best,
+        at_price,
         alive,
         np.zeros((arrays.n_rest, 3), dtype=np.int64),
         np.zeros((len(arrays.rows), 2), dtype=np.int64),
         aligned(np.zeros(n_table, dtype=np.int64)),
-        aligned(_shares(layout)),
+        aligned(_shares(arrays, stake)),
         aligned(_costs_of_a(arrays)),
+        stake > 0,
         aligned(np.zeros(size, dtype=np.int64)),
         np.zeros(2, dtype=np.int64),
     )
@@ -108,20 +115,25 @@ def _costs_of_a(arrays: Arrays) -> IntArray:
     return padded.reshape(arrays.n_blocks, LANES, n_values).transpose(0, 2, 1)
 
 
-def _shares(layout: Layout) -> IntArray:
-    """B's costs, split in proportion to the gains of the cells at (a, b); exact sums."""
+def _stakes(layout: Layout) -> NDArray[np.float64]:
+    """Sum of gains of the cells at each level of B and A."""
     arrays = layout.arrays
-    n_b, n_w, width = arrays.n_b, arrays.n_values_b, arrays.n_blocks * LANES
-    gains = np.zeros((n_b, width))
+    total = np.zeros((arrays.n_b, arrays.n_blocks * LANES))
     b = layout.cell_level[:, -2] - arrays.n_rest
-    a = layout.cell_level[:, -1] - arrays.n_rest - n_b
-    np.add.at(gains, (b, a), np.abs(layout.cell_difference).astype(float))
-    total = gains.sum(axis=1, keepdims=True)
-    part = np.divide(gains, total, out=np.zeros_like(gains), where=total > 0)
+    a = layout.cell_level[:, -1] - arrays.n_rest - arrays.n_b
+    np.add.at(total, (b, a), np.abs(layout.cell_difference).astype(float))
+    return total
+
+
+def _shares(arrays: Arrays, stake: NDArray[np.float64]) -> IntArray:
+    """B's costs, split in proportion to what is at stake at (a, b); exact sums."""
+    n_b, n_w = arrays.n_b, arrays.n_values_b
+    total = stake.sum(axis=1, keepdims=True)
+    part = np.divide(stake, total, out=np.zeros_like(stake), where=total > 0)
     cost = arrays.cost[arrays.n_rest : arrays.n_rest + n_b, :n_w]
     share = np.floor(cost[:, :, None] * part[:, None, :]).astype(np.int64)
     # The rounding, either way, is left to the copy with most at stake.
-    share[np.arange(n_b), :, gains.argmax(axis=1)] += cost - share.sum(axis=2)
+    share[np.arange(n_b), :, stake.argmax(axis=1)] += cost - share.sum(axis=2)
     return share.reshape(n_b, n_w, arrays.n_blocks, LANES).transpose(2, 0, 1, 3)
 
 
@@ -328,3 +340,88 @@ def probe_rest(arrays: Arrays, state: State, level: int, probe: IntArray) -> Non
             bound = star(arrays, state)
             probe[level, v] = bound - state.boxes[level, FLOOR] + arrays.cost[level, v]
     move(arrays, state, level, low, high)
+
+
+@inner
+def balance(arrays: Arrays, state: State) -> int:
+    """Raise the bound by moving shares between the copies of each level of B; after :func:`star`.
+
+    Each copy's price for w becomes the average over the copies of what w costs their level of A at
+    least. The shares' sum is kept exactly, so any shares are valid at any node.
+    """
+    n_values, scratch = len(arrays.values), state.scratch
+    for b in range(arrays.n_b):
+        n_copies = 0
+        for a in range(arrays.n_a):
+            n_copies += state.stake[b, a]
+        if n_copies < 2:
+            continue
+        for k in range(arrays.n_blocks):
+            pair = k * arrays.n_b + b
+            for v in range(n_values):
+                at = state.at_sums + (k * n_values + v) * LANES
+                at_best = state.at_best + (pair * n_values + v) * LANES
+                set_difference(scratch, at, scratch, at, scratch, at_best)
+        for w in range(arrays.n_values_b):
+            if state.alive[arrays.n_rest + b, w]:
+                _average(arrays, state, b, w, n_copies)
+        _rejoin(arrays, state, b)
+    total = state.totals[REST]
+    for k in range(arrays.n_blocks):
+        total += _least_total(scratch, n_values, state.at_sums + k * n_values * LANES)
+    return total
+
+
+@inner
+def _average(arrays: Arrays, state: State, b: int, w: int, n_copies: int) -> None:
+    """Make what w costs every copy of level b at least the same, up to rounding."""
+    n_values, n_slots, scratch = len(arrays.values), len(arrays.slots), state.scratch
+    total = 0
+    for k in range(arrays.n_blocks):
+        pair = k * arrays.n_b + b
+        at_share, at = (pair * arrays.n_values_b + w) * LANES, state.at_price + k * LANES
+        for v in range(n_values):
+            at_sums = state.at_sums + (k * n_values + v) * LANES
+            at_table = (pair * n_slots + arrays.pair_slot[v, w]) * LANES
+            if v == 0:
+                set_sum(scratch, at, scratch, at_sums, state.table, at_table)
+            else:
+                min_sum(scratch, at, scratch, at_sums, state.table, at_table)
+        set_sum(scratch, at, scratch, at, state.share, at_share)
+        for i in range(LANES):
+            if state.stake[b, k * LANES + i]:
+                total += scratch[at + i]
+    average = total // n_copies
+    left = total - average * n_copies
+    for k in range(arrays.n_blocks):
+        at_share = ((k * arrays.n_b + b) * arrays.n_values_b + w) * LANES
+        for i in range(LANES):
+            if state.stake[b, k * LANES + i]:
+                extra = 1 if left > 0 else 0
+                state.share[at_share + i] += average + extra - scratch[state.at_price + k * LANES + i]
+                left -= extra
+
+
+@inner
+def _rejoin(arrays: Arrays, state: State, b: int) -> None:
+    """Put the minima of level b back into the sums, with its new shares."""
+    n_values, n_w, n_slots = len(arrays.values), arrays.n_values_b, len(arrays.slots)
+    scratch = state.scratch
+    state.totals[WORK] += arrays.n_blocks * n_values * n_w * 4
+    for k in range(arrays.n_blocks):
+        pair = k * arrays.n_b + b
+        for v in range(n_values):
+            at_best = state.at_best + (pair * n_values + v) * LANES
+            first = True
+            for w in range(n_w):
+                if not state.alive[arrays.n_rest + b, w]:
+                    continue
+                at_share = (pair * n_w + w) * LANES
+                at_table = (pair * n_slots + arrays.pair_slot[v, w]) * LANES
+                if first:
+                    set_sum(scratch, at_best, state.table, at_table, state.share, at_share)
+                else:
+                    min_sum(scratch, at_best, state.table, at_table, state.share, at_share)
+                first = False
+            at = state.at_sums + (k * n_values + v) * LANES
+            set_sum(scratch, at, scratch, at, scratch, at_best)

@@ -116,7 +116,9 @@ class Layout:
         return tuple(chosen[start : start + size] for start, size in pairs)
 
 
-def lay_out(cells: CellTable, values: IntArray, costs: Sequence[IntArray]) -> Layout:
+def lay_out(
+    cells: CellTable, values: IntArray, costs: Sequence[IntArray], *, resolution: int = 1
+) -> Layout:
     """Choose the pair and build the arrays.
 
     Args:
@@ -129,7 +131,7 @@ def lay_out(cells: CellTable, values: IntArray, costs: Sequence[IntArray]) -> La
     """
     kept, constant = _open_cells(cells, values)
     codes, factors = cells.codes[kept], cells.factors[kept]
-    difference = cells.positive[kept] - cells.negative[kept]
+    difference = (cells.positive[kept] - cells.negative[kept]) * resolution
     a, b = _choose_pair(codes, factors, difference, cells.levels, len(values))
     order = [j for j in range(len(cells.levels)) if j not in (a, b)] + [b, a]
     sizes, tables, values_b = list(cells.levels), list(costs), values
@@ -141,7 +143,7 @@ def lay_out(cells: CellTable, values: IntArray, costs: Sequence[IntArray]) -> La
     starts = np.concatenate([[0], np.cumsum([sizes[j] for j in order])]).astype(np.int64)
     level, factor = codes[:, order] + starts[:-1], factors[:, order]
     level_gain = _sum_by(level, np.abs(difference), int(starts[-1]))
-    cost, least = _normalise([tables[j] for j in order], level_gain)
+    cost, least = _normalise([tables[j] * resolution for j in order], level_gain)
     if sum(map(int, cost.max(axis=1))) + sum(map(int, np.abs(difference))) > MAX_UNITS:
         raise ProblemError(f"counts and costs: their sum must not exceed {MAX_UNITS}")
 
@@ -173,7 +175,7 @@ def lay_out(cells: CellTable, values: IntArray, costs: Sequence[IntArray]) -> La
         spans,
     )
     positions = tuple(int(starts[order.index(j)]) for j in range(len(cells.levels)))
-    return Layout(arrays, constant + least, positions, level, factor, difference, level_gain)
+    return Layout(arrays, constant * resolution + least, positions, level, factor, difference, level_gain)
 
 
 def aligned(content: IntArray) -> IntArray:

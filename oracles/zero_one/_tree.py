@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from oracles.zero_one._bounds import HIGH, LOW, WORK, State, probe_b, probe_rest, refresh, star
+from oracles.zero_one._bounds import HIGH, LOW, WORK, State, balance, probe_b, probe_rest, refresh, star
 from oracles.zero_one._compile import inner, kernel
 from oracles.zero_one._layout import LANES, Arrays
 from oracles.zero_one.cells import IntArray
 
-DEPTH, TRAIL, INCUMBENT, NODES, FOUND = 0, 1, 2, 3, 4
+DEPTH, TRAIL, INCUMBENT, NODES, FOUND, UNIT = 0, 1, 2, 3, 4, 5
 """Places in ``Tree.numbers``."""
 
 BRANCHED, MARK, COUNT, NEXT = 0, 1, 2, 3
@@ -26,6 +26,7 @@ BRANCHED, MARK, COUNT, NEXT = 0, 1, 2, 3
 VALUE, BOUND = 0, 1
 """Columns of ``Tree.children``."""
 
+SWEEPS = 2
 NODE_WORK = 20_000_000
 """Work after which a node stops probing: large instances must stay interruptible."""
 
@@ -55,19 +56,21 @@ class Tree(NamedTuple):
     trail: IntArray
     probe: IntArray
     point: IntArray
+    order: IntArray
 
 
-def new_tree(arrays: Arrays, incumbent: int) -> Tree:
+def new_tree(arrays: Arrays, incumbent: int, resolution: int = 1) -> Tree:
     """A tree before its root, with the cost to beat."""
     depths = arrays.n_rest + arrays.n_b + 1
     n_levels, n_values = arrays.cost.shape
     return Tree(
-        np.array([-1, 0, incumbent, 0, 0], dtype=np.int64),
+        np.array([-1, 0, incumbent, 0, 0, resolution], dtype=np.int64),
         np.zeros((depths, 4), dtype=np.int64),
         np.zeros((depths, n_values, 2), dtype=np.int64),
         np.zeros((n_levels * n_values, 2), dtype=np.int64),
         np.zeros((n_levels, n_values), dtype=np.int64),
         np.zeros(n_levels, dtype=np.int64),
+        np.arange(arrays.n_rest, dtype=np.int64),
     )
 
 
@@ -177,7 +180,8 @@ def _probe_all(arrays: Arrays, state: State, tree: Tree) -> tuple[int, int, floa
         return bound, -1, 0.0
     limit = state.totals[WORK] + NODE_WORK
     changed = False
-    for level in range(arrays.n_rest):
+    for place in range(arrays.n_rest):
+        level = tree.order[place]
         if state.boxes[level, LOW] == state.boxes[level, HIGH]:
             continue
         if state.totals[WORK] > limit:
@@ -195,6 +199,9 @@ def _probe_all(arrays: Arrays, state: State, tree: Tree) -> tuple[int, int, floa
             changed = True
             if _n_alive(state, level) == 0:
                 # Nothing beats the incumbent here; the level keeps its interval until undone.
+                for i in range(place, 0, -1):
+                    tree.order[i] = tree.order[i-1]
+                tree.order[0] = level
                 return incumbent, -1, 0.0
             refresh(arrays, state, level)
     if changed:
@@ -210,6 +217,10 @@ def _probe_pair(arrays: Arrays, state: State, tree: Tree) -> int:
     incumbent = tree.numbers[INCUMBENT]
     while True:
         bound = star(arrays, state)
+        for _ in range(SWEEPS):
+            if bound >= incumbent:
+                break
+            bound = balance(arrays, state)
         if bound >= incumbent:
             return bound
         deleted = 0
@@ -266,5 +277,5 @@ def _record(arrays: Arrays, state: State, tree: Tree, total: int) -> None:
             if state.scratch[at + v * LANES] < state.scratch[at + best * LANES]:
                 best = v
         tree.point[arrays.n_rest + arrays.n_b + a] = best
-    tree.numbers[INCUMBENT] = total
+    tree.numbers[INCUMBENT] = total - tree.numbers[UNIT] + 1
     tree.numbers[FOUND] += 1

@@ -62,14 +62,12 @@ def test_ten_tenths_fill_a_budget_of_one() -> None:
 
 @given(st.integers(1, 40), st.integers(1, 9))
 def test_as_many_charges_fit_as_decimals_say(n: int, digit: int) -> None:
-    # The budget may read slightly below its decimal, the charges too: then one charge fewer fits,
-    # never one more.
-    step = digit / 10
+    # The binary values of 0.3 and many others are below their decimals.
     ledger = Ledger({"survey": float(Decimal(digit) * n / 10)})
+    for _ in range(n):
+        ledger.charge(charge(digit / 10))
     with pytest.raises(OverspendError):
-        for _ in range(n + 1):
-            ledger.charge(charge(step))
-    assert n - 1 <= len(ledger.charges) <= n
+        ledger.charge(charge(digit / 10))
 
 
 @given(st.lists(st.fractions(min_value=0, max_value=1), max_size=8))
@@ -93,23 +91,23 @@ def test_the_figures_of_a_charge_are_exact() -> None:
 
 def test_overspend_is_refused_and_charges_nothing() -> None:
     ledger = Ledger({"survey": 1.0, "census": 5.0})
-    ledger.charge(charge(0.7))
+    ledger.charge(charge("0.7"))
     with pytest.raises(OverspendError, match=r"'survey'.*epsilon 0\.4"):
         ledger.charge(charge(0.4))
-    assert ledger.charges == (charge(0.7),)
-    ledger.charge(charge(0.3))
+    assert ledger.charges == (charge("0.7"),)
+    ledger.charge(charge("0.3"))
     ledger.charge(charge(5, dataset="census"))
     assert ledger.remaining("survey") == ledger.remaining("census") == (0, 0)
 
 
 def test_delta_is_a_budget_of_its_own() -> None:
     ledger = Ledger({"survey": Budget(epsilon=10, delta=1e-6), "pure": 10.0})
-    ledger.charge(charge(1, 6e-7))
+    ledger.charge(charge(1, "6e-7"))
     with pytest.raises(OverspendError, match="delta 6e-07"):
-        ledger.charge(charge(1, 6e-7))
+        ledger.charge(charge(1, "6e-7"))
     with pytest.raises(OverspendError):
         ledger.charge(charge(1, 1e-12, dataset="pure"))
-    ledger.charge(charge(1, 4e-7))
+    ledger.charge(charge(1, "4e-7"))
     assert ledger.spent("survey") == (2, Fraction(1, 10**6))
 
 
@@ -162,7 +160,7 @@ def test_unusable_figures_are_refused(figures: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("budgets", [1.0, ["survey"], {1: 1.0}, {"": 1.0}, {None: 1.0}], ids=str)
 def test_unusable_names_are_refused(budgets: Any) -> None:
-    with pytest.raises(ParameterError, match="budgets: a mapping|non-empty string"):
+    with pytest.raises(ParameterError, match=r"budgets: a mapping|non-empty string"):
         Ledger(budgets)
 
 

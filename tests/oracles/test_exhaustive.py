@@ -35,8 +35,12 @@ def by_hand(program: IntegerProgram) -> tuple[int | float, tuple[int, ...]] | No
     return program.objective_value(best), best
 
 
+SMALL = st.integers(-9, 9)
+LARGE = st.sampled_from([2**53, 2**53 - 1, -(2**53), -(2**52), 1, -1, 0])
+
+
 @st.composite
-def programs(draw, coefficients=st.integers(-9, 9)):
+def programs(draw, coefficients=SMALL):
     n = draw(st.integers(1, 4))
     m = draw(st.integers(0, 3))
     vector = st.lists(coefficients, min_size=n, max_size=n)
@@ -67,7 +71,7 @@ def test_agrees_with_plain_loops_and_takes_the_first_optimum(program):
     assert solution.bound == solution.objective
 
 
-@given(programs(st.sampled_from([2**53, 2**53 - 1, -(2**53), -(2**52), 1, -1, 0])))
+@given(programs(LARGE))
 @settings(deadline=None)
 def test_agrees_with_plain_loops_beyond_the_floats(program):
     solution = ENUMERATION.minimize(program)
@@ -126,7 +130,9 @@ def test_no_variables_leave_one_point():
 
 
 def test_many_fixed_variables_cost_nothing():
-    solution = ENUMERATION.minimize(IntegerProgram(np.ones(5000), lower=[1] * 5000, upper=[1] * 5000))
+    solution = ENUMERATION.minimize(
+        IntegerProgram(np.ones(5000), lower=[1] * 5000, upper=[1] * 5000)
+    )
     assert solution.objective == 5000
 
 

@@ -219,7 +219,5 @@ def test_rows_beyond_the_floats_are_exact():
 
 
 def test_integer_rows_need_integer_coefficients_and_variables():
-    program = IntegerProgram(
-        [1, 1], [[1, 0], [0.5, 0], [1, 1], [0, 0]], integer=[True, False]
-    )
+    program = IntegerProgram([1, 1], [[1, 0], [0.5, 0], [1, 1], [0, 0]], integer=[True, False])
     assert program.integer_rows.tolist() == [True, False, False, True]

@@ -1,0 +1,226 @@
+"""A tree of boxes of classifiers with upper bounds on their sums of ``exp(-beta cost)``.
+
+The tree fixes the levels of all attributes but one, A, whose levels do not interact once the others
+are fixed. A complete node therefore splits into one independent choice per level of A with known
+integer costs. Levels without cells are free everywhere and no part of the masses.
+
+This is optimisation: a bound on a partition function tells how much a part of the space can matter,
+as a bound on a minimum tells whether it can. What is drawn by it is the caller's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from oracles.errors import ProblemError
+from oracles.zero_one._bounds import new_state, settle
+from oracles.zero_one._layout import LANES, Layout, lay_out
+from oracles.zero_one._soft import (
+    FIRST,
+    FULL,
+    LEVEL,
+    USED,
+    Nodes,
+    Soft,
+    expand,
+    gather,
+    leaf_costs,
+    plant,
+    refine,
+)
+from oracles.zero_one.cells import CellTable, IntArray
+
+CAPACITY = 2**14
+MAX_NODES = 2**24
+"""Nodes that the tree may have: about 1 GB."""
+
+
+@dataclass(frozen=True, eq=False)
+class Leaf:
+    """A complete node: what is left to choose, with exact integer costs.
+
+    Attributes:
+        fixed: Position of the value of each level that the tree fixes, -1 elsewhere, shape ``(d,)``.
+        levels: The remaining levels, in the layout's numbering.
+        costs: Their costs per value, shape ``(len(levels), V)``.
+        base: Cost of everything else beyond the layout's constant.
+        in_mass: How many of the remaining levels, the first ones, are part of the masses.
+    """
+
+    fixed: IntArray
+    levels: IntArray
+    costs: IntArray
+    base: int
+    in_mass: int
+
+
+class PartitionTree:
+    """The tree, refined on demand. Node 0 is the root; children come after their parents.
+
+    Args:
+        cells: The data.
+        values: The weights' values, increasing.
+        costs: Integer costs per attribute, shape ``(levels, len(values))``.
+        beta: Nats per unit of cost, positive.
+        reference: A cost, errors included, whose exponential counts as mass 1.
+
+    Attributes:
+        layout: The arrays behind it.
+        reference: In units beyond the layout's constant.
+    """
+
+    def __init__(
+        self,
+        cells: CellTable,
+        values: IntArray,
+        costs: Sequence[IntArray],
+        *,
+        beta: float,
+        reference: int,
+    ) -> None:
+        self.layout: Layout = lay_out(cells, values, costs)
+        arrays = self.layout.arrays
+        if arrays.n_b * np.log(len(values)) > 600:
+            raise ProblemError("levels: the second largest attribute has too many levels")
+        self.reference = reference - self.layout.constant
+        gain = self.layout.level_gain
+        active = np.flatnonzero(gain[: arrays.n_rest + arrays.n_b] > 0)
+        if arrays.n_values_b == 1:
+            active = active[active < arrays.n_rest]
+        self.active = active.astype(np.int64)
+        self._state = new_state(self.layout)
+        self._keep_idle_levels_of_b()
+        self._soft = _soft(self.layout, self.active, beta, self.reference)
+        self._nodes = _nodes(CAPACITY, arrays.cost.shape[0])
+        settle(arrays, self._state)
+        plant(arrays, self._state, self._soft, self._nodes)
+
+    def _keep_idle_levels_of_b(self) -> None:
+        """A level of B without cells gets its value apart: here it is fixed at a free one."""
+        arrays = self.layout.arrays
+        for b in range(arrays.n_b):
+            level = arrays.n_rest + b
+            if self.layout.level_gain[level] == 0 and arrays.n_values_b > 1:
+                self._state.alive[level] = False
+                self._state.alive[level, int(arrays.cost[level].argmin())] = True
+
+    # -- the tree ------------------------------------------------------------------------------
+
+    @property
+    def n_nodes(self) -> int:
+        """Nodes so far."""
+        return int(self._nodes.numbers[USED])
+
+    def log_mass(self, node: int) -> float:
+        """Natural logarithm of a node's mass: at least the sum over its box, and its children's."""
+        return float(self._nodes.log_mass[node])
+
+    def children(self, node: int) -> range:
+        """A node's children, made if need be; empty for a complete node."""
+        nodes = self._nodes
+        if nodes.links[node, FIRST] < 0:
+            if self._depth(node) == len(self.active):
+                return range(0)
+            self._make_room()
+            expand(self.layout.arrays, self._state, self._soft, self._nodes, node)
+            nodes = self._nodes
+        first, level = int(nodes.links[node, FIRST]), int(nodes.links[node, LEVEL])
+        return range(first, first + self._n_values(level))
+
+    def refine(self, threshold: float, work: int) -> int:
+        """Expand every node of log mass above ``threshold``; returns how many, at most ``work``.
+
+        Masses are not updated before :meth:`gather`.
+        """
+        total = 0
+        while True:
+            arguments = self.layout.arrays, self._state, self._soft, self._nodes
+            total += int(refine(*arguments, threshold, work))
+            if not self._nodes.numbers[FULL]:
+                return total
+            self._make_room()
+
+    def gather(self) -> None:
+        """Let every inner node have just its children's mass."""
+        gather(self.layout.arrays, self._nodes)
+
+    def leaf(self, node: int) -> Leaf:
+        """What a complete node leaves to choose."""
+        arrays, soft = self.layout.arrays, self._soft
+        base = int(leaf_costs(arrays, self._state, soft, self._nodes, node))
+        sums = soft.sums.reshape(arrays.n_blocks, len(arrays.values), LANES).transpose(0, 2, 1)
+        costs_a = sums.reshape(-1, len(arrays.values))[: arrays.n_a]
+        first_a = arrays.n_rest + arrays.n_b
+        fixed = np.full(arrays.cost.shape[0], -1, dtype=np.int64)
+        fixed[self.active] = self._nodes.assigned[self.active]
+        idle = np.setdiff1d(np.arange(first_a), self.active)
+        if arrays.n_values_b == 1:
+            idle = idle[idle < arrays.n_rest]
+        return Leaf(
+            fixed,
+            np.concatenate([np.arange(first_a, len(fixed)), idle]),
+            np.concatenate([costs_a, arrays.cost[idle]]),
+            base,
+            arrays.n_a,
+        )
+
+    # -- inside --------------------------------------------------------------------------------
+
+    def _depth(self, node: int) -> int:
+        return int(self._nodes.links[node, 4])
+
+    def _n_values(self, level: int) -> int:
+        arrays = self.layout.arrays
+        return arrays.n_values_b if level >= arrays.n_rest else len(arrays.values)
+
+    def _make_room(self) -> None:
+        capacity = len(self._nodes.log_mass)
+        if self.n_nodes + len(self.layout.arrays.values) <= capacity:
+            return
+        if capacity >= MAX_NODES:
+            raise MemoryError(f"the tree would exceed {MAX_NODES} nodes")
+        larger = _nodes(2 * capacity, len(self._nodes.assigned))
+        larger.log_mass[:capacity] = self._nodes.log_mass
+        larger.links[:capacity] = self._nodes.links
+        larger.assigned[:] = self._nodes.assigned
+        larger.numbers[:] = self._nodes.numbers
+        self._nodes = larger
+
+
+def _nodes(capacity: int, n_levels: int) -> Nodes:
+    return Nodes(
+        np.zeros(capacity),
+        np.zeros((capacity, 5), dtype=np.int64),
+        np.full(n_levels, -1, dtype=np.int64),
+        np.full(n_levels, -1, dtype=np.int64),
+        np.zeros(2, dtype=np.int64),
+    )
+
+
+def _soft(layout: Layout, active: IntArray, beta: float, reference: int) -> Soft:
+    arrays = layout.arrays
+    n_values = len(arrays.values)
+    gain = np.zeros(arrays.n_blocks * LANES)
+    gain[: arrays.n_a] = layout.level_gain[arrays.n_rest + arrays.n_b :]
+    weight = (gain > 0) + 0.0
+    rho = weight / max(1.0, weight.sum())
+    power = np.divide(1.0, rho, out=np.full_like(rho, np.inf), where=rho > 0)
+    free_log = np.zeros(arrays.n_rest)
+    rest = active[active < arrays.n_rest]
+    free_log[rest] = np.log(np.exp(-beta * arrays.cost[rest].astype(float)).sum(axis=1))
+    shape = arrays.n_blocks * n_values * LANES
+    return Soft(
+        beta,
+        reference,
+        power,
+        active,
+        free_log,
+        np.zeros(shape, dtype=np.int64),
+        np.zeros(shape),
+        np.zeros(shape * arrays.n_b, dtype=np.int64),
+        np.zeros(shape * arrays.n_b),
+        np.zeros((arrays.cost.shape[0], n_values)),
+    )
