@@ -82,13 +82,13 @@ def judge(
         possible.
     """
     refuted = Solution[FloatArray](Status.ERROR, None, None, -math.inf, Certificate.NONE, oracle)
+    if known is not None and (
+        claim.status is Status.INFEASIBLE or _contradicts(program, known, bound=claim.bound)
+    ):
+        return refuted
     if claim.status in (Status.INFEASIBLE, Status.UNBOUNDED):
-        if known is not None and claim.status is Status.INFEASIBLE:
-            return refuted
         return Solution(claim.status, None, None, -math.inf, Certificate.NONE, oracle)
     if claim.status is Status.ERROR or (claim.point is None and claim.status is Status.OPTIMAL):
-        return refuted
-    if known is not None and _contradicts(program, known, bound=claim.bound):
         return refuted
     if claim.point is None:
         bound = valid_bound(program, claim.bound)

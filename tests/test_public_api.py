@@ -161,8 +161,11 @@ def test_the_oracles_bring_no_privacy_along() -> None:
 # Each module in a child of an interpreter that has imported none of ours. What takes long to
 # import is there already.
 FRESH = """
-import importlib, os, sys, traceback, warnings
+import contextlib, importlib, os, sys, traceback, warnings
 import numpy, pandas, scipy.sparse, sklearn.base
+
+with contextlib.suppress(ImportError):
+    import numba
 
 warnings.simplefilter("ignore")  # Newer Pythons warn of forks.
 failed = []

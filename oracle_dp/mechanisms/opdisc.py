@@ -27,8 +27,16 @@ from typing import TypeVar
 
 import numpy as np
 
-from oracle_dp.errors import ParameterError, UncertifiedError
-from oracle_dp.ledger import Charge, Ledger
+from oracle_dp.errors import ParameterError
+from oracle_dp.ledger import Ledger
+from oracle_dp.mechanisms.base import (
+    charge_before_noise,
+    conditions,
+    larger_reading,
+    limits_or_none,
+    require_certified,
+    stated,
+)
 from oracle_dp.noise import (
     SMALLEST_ARRAY_EXPONENT,
     BitSource,
@@ -36,15 +44,8 @@ from oracle_dp.noise import (
     geometric_array,
     positive_rational,
 )
-from oracle_dp.privacy import (
-    RUNNING_TIME,
-    Contingency,
-    ContingencyKind,
-    Guarantee,
-    Neighbors,
-    Release,
-)
-from oracles import Certificate, Limits, Solution
+from oracle_dp.privacy import Contingency, Guarantee, Neighbors, Release
+from oracles import Certificate, Limits
 from oracles.lift import IntArray, OneHotProblem
 
 ValueT = TypeVar("ValueT")
@@ -151,7 +152,7 @@ def opdisc(
     noise = OneHotNoise(
         epsilon=positive_rational("epsilon", epsilon),
         # A float is read as the larger of its two readings here: noise must not fall short.
-        sensitivity=_larger_reading("sensitivity", sensitivity),
+        sensitivity=larger_reading("sensitivity", sensitivity),
         coordinates=max(1, sum(size > 1 for size in problem.sizes)),
         lattice_bits=lattice_bits,
     )
@@ -162,18 +163,19 @@ def opdisc(
         )
     relation = Neighbors.parse(neighbors)
     source = bit_source(random_state)
-    within = Limits() if limits is None else limits
-    if not isinstance(within, Limits):
-        raise ParameterError(f"limits: an oracles.Limits or None expected, not {limits!r}")
+    within = limits_or_none(limits)
     # Found before anything is spent, since there may be no such floats.
-    claimed = _as_float("epsilon", noise.epsilon, toward=math.inf)
-    rho = _as_float("epsilon", noise.epsilon**2 / 2, toward=math.inf)
-    range_sensitivity = _as_float("sensitivity", noise.sensitivity, toward=0)
+    claimed = stated("epsilon", noise.epsilon, toward=math.inf)
+    rho = stated("epsilon", noise.epsilon**2 / 2, toward=math.inf)
+    range_sensitivity = stated("sensitivity", noise.sensitivity, toward=0)
     problem.check()
-    charge_before_noise(ledger, dataset, MECHANISM, noise.epsilon, Fraction(0), relation)
+    charge_before_noise(
+        ledger, dataset, mechanism=MECHANISM, epsilon=noise.epsilon, neighbors=relation
+    )
     rewards = noise.draw(problem.sizes, source)
     solution = problem.minimize(rewards, scale=noise.scale, limits=within)
     value = require_certified(solution)
+    solver = solution.oracle if solution.certificate is Certificate.SOLVER else None
     return Release(
         value,
         Guarantee(
@@ -186,93 +188,6 @@ def opdisc(
             sensitivity=range_sensitivity,
             sensitivity_source=sensitivity_source,
             certificate=solution.certificate,
-            contingencies=(*contingencies, *_conditions(solution, source, within)),
+            contingencies=(*contingencies, *conditions(source, within, solver)),
         ),
     )
-
-
-def charge_before_noise(
-    ledger: Ledger | None,
-    dataset: str | None,
-    mechanism: str,
-    epsilon: Fraction,
-    delta: Fraction,
-    neighbors: Neighbors,
-) -> None:
-    """Charge the ledger, if there is one.
-
-    Raises:
-        ParameterError: Only one of ``ledger`` and ``dataset`` is given, or one of a wrong type.
-        LedgerError: The ledger refuses.
-    """
-    if ledger is None and dataset is None:
-        return
-    if ledger is None or dataset is None:
-        given, missing = ("ledger", "dataset") if dataset is None else ("dataset", "ledger")
-        raise ParameterError(f"{missing}: needed together with {given}; give both or neither")
-    if not isinstance(ledger, Ledger):
-        raise ParameterError(f"ledger: an oracle_dp.Ledger or None expected, not {ledger!r}")
-    ledger.charge(
-        Charge(
-            dataset=dataset,
-            mechanism=mechanism,
-            epsilon=epsilon,
-            delta=delta,
-            neighbors=neighbors,
-        )
-    )
-
-
-def require_certified(solution: Solution[ValueT]) -> ValueT:
-    """The minimiser, if its optimality is proven.
-
-    Raises:
-        UncertifiedError: It is not.
-    """
-    proven = solution.certificate in (Certificate.EXACT, Certificate.SOLVER)
-    if solution.value is None or not proven:
-        raise UncertifiedError(
-            f"no certificate, no release ({solution.oracle}: {solution.status.message}). "
-            "The budget stays charged: whether a run is refused depends on the data and is not "
-            "covered by epsilon. Run without limits to avoid refusals."
-        )
-    return solution.value
-
-
-def _larger_reading(name: str, value: float | Fraction) -> Fraction:
-    """A positive parameter as the larger of a float's two readings."""
-    smaller = positive_rational(name, value)
-    if isinstance(value, float | np.floating):
-        printed = Fraction(np.format_float_scientific(value, trim="-"))
-        return max(smaller, printed, Fraction(*value.as_integer_ratio()))
-    return smaller
-
-
-def _as_float(name: str, value: Fraction, *, toward: float) -> float:
-    """A positive figure as a float, rounded so that the guarantee claims no more than is true."""
-    try:
-        nearest = float(value)
-    except OverflowError:
-        raise ParameterError(f"{name}: too large for the guarantee to state") from None
-    wrong_side = Fraction(nearest) < value if toward > 0 else Fraction(nearest) > value
-    return math.nextafter(nearest, toward) if wrong_side else nearest
-
-
-def _conditions(solution: Solution[ValueT], source: BitSource, limits: Limits) -> list[Contingency]:
-    conditions = [RUNNING_TIME]
-    if solution.certificate is Certificate.SOLVER:
-        detail = (
-            f"optimality rests on the floating-point lower bound of {solution.oracle}; the "
-            "objective itself was recomputed in integers"
-        )
-        conditions.append(Contingency(ContingencyKind.ORACLE_BOUND, detail))
-    if limits.may_stop_early:
-        detail = (
-            "conditional on completion: under a limit a run may be refused, which depends on the "
-            "data and is not covered by epsilon"
-        )
-        conditions.append(Contingency(ContingencyKind.COMPLETION, detail))
-    if not source.is_private:
-        detail = "seeded: not private; anyone who knows the seed can remove the noise"
-        conditions.append(Contingency(ContingencyKind.SEEDED, detail))
-    return conditions
