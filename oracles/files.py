@@ -32,8 +32,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from oracles._highs_run import load_highspy
 from oracles.errors import ModelFileError, ProblemError
-from oracles.highs import load_highspy
 from oracles.problem import IntegerProgram
 
 _REASONS = {

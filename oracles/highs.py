@@ -12,7 +12,6 @@ opinion.
 from __future__ import annotations
 
 import math
-import threading
 import time
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,6 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from oracles._highs_run import load_highspy, run
 from oracles.arrays import FloatArray
 from oracles.errors import ProblemError, SolverError
 from oracles.oracle import UNLIMITED, Limits
@@ -40,12 +40,6 @@ _STATUS = {
     "kInterrupt": Status.STOPPED,
 }
 """HiGHS's model status by name. Anything else (errors, memory, unknown) is ``Status.ERROR``."""
-
-_WAIT = 0.05
-"""Seconds between two looks for Ctrl-C; a finished solver ends the wait at once."""
-
-_GRACE = 0.5
-"""Seconds that a cancelled solver is given before its thread is left to end by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +136,11 @@ class Highs:
         if known is not None:
             columns = np.arange(program.n_variables, dtype=np.int32)
             highs.setSolution(program.n_variables, columns, known)
-        return _Run(highs, program).finish()
+        try:
+            failed = run(highs) == load_highspy().HighsStatus.kError
+        except MemoryError:
+            failed = True
+        return Claim(status=Status.ERROR) if failed else _claim(highs, program)
 
     def _options(self, limits: Limits, deadline: float) -> dict[str, Any]:
         options: dict[str, Any] = {
@@ -159,73 +157,6 @@ class Highs:
         if limits.threads is not None:
             options["threads"] = limits.threads
         return options
-
-
-class _Run:
-    """One run in a thread of its own, so that the caller's thread can hear Ctrl-C.
-
-    HiGHS keeps one scheduler per thread, fixed to the thread count it first saw. A new thread
-    gets a new scheduler, which is what lets the count change from call to call.
-    """
-
-    def __init__(self, highs: Any, program: IntegerProgram) -> None:
-        self._highs, self._program = highs, program
-        self._done = threading.Event()
-        self._outcome: Claim | BaseException = Claim(status=Status.ERROR)
-
-    def finish(self) -> Claim:
-        """Run to the end, or cancel and re-raise what interrupted the wait."""
-        self._highs.setCallback(_interrupt, None)
-        # A daemon: HiGHS looks for interrupts rarely inside a large linear program, and leaving
-        # the interpreter must not wait for that.
-        threading.Thread(target=self._work, name="HiGHS", daemon=True).start()
-        try:
-            # Not Thread.join: interrupted, it takes the thread for finished (Python 3.11).
-            while not self._done.wait(_WAIT):
-                pass
-        except BaseException:
-            self._cancel()
-            raise
-        if isinstance(self._outcome, BaseException):
-            raise self._outcome
-        return self._outcome
-
-    def _work(self) -> None:
-        try:
-            if self._highs.run() != load_highspy().HighsStatus.kError:
-                self._outcome = _claim(self._highs, self._program)
-        except MemoryError:
-            pass
-        except BaseException as error:
-            self._outcome = error
-        finally:
-            self._done.set()
-
-    def _cancel(self) -> None:
-        # Only now: an active callback makes HiGHS wait for Python's lock thousands of times a
-        # second, which other Python threads may hold.
-        for solver in ("Mip", "Simplex", "Ipm"):
-            kind = getattr(load_highspy().cb.HighsCallbackType, f"kCallback{solver}Interrupt")
-            self._highs.startCallback(kind)
-        self._done.wait(_GRACE)
-
-
-def _interrupt(_kind: Any, _message: str, _out: Any, reply: Any, _data: Any) -> None:
-    if reply is not None:
-        reply.user_interrupt = True
-
-
-def load_highspy() -> Any:
-    """The module highspy, imported when it is first needed.
-
-    Raises:
-        SolverError: It is not installed.
-    """
-    try:
-        import highspy
-    except ImportError as error:
-        raise SolverError("highspy is not installed: pip install 'highspy>=1.15'") from error
-    return highspy
 
 
 def _load(highs: Any, program: IntegerProgram) -> bool:

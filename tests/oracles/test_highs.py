@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+import highspy
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -290,18 +291,17 @@ def test_a_known_point_refutes_infeasibility_and_bounds_above_it(monkeypatch):
     assert HIGHS.minimize(KNAPSACK, start=best).status is Status.ERROR
 
 
-def test_running_out_of_memory_is_an_error(monkeypatch):
-    def fail(highs: object, program: object) -> Claim:
-        raise MemoryError
+@pytest.mark.parametrize(
+    ("raised", "expected"), [(MemoryError, None), (ZeroDivisionError, ZeroDivisionError)]
+)
+def test_exceptions_in_the_solver(monkeypatch, raised, expected):
+    class Failing(highspy._Highs):
+        def run(self):
+            raise raised
 
-    monkeypatch.setattr(oracles.highs, "_claim", fail)
-    assert HIGHS.minimize(KNAPSACK).status is Status.ERROR
-
-
-def test_an_exception_in_the_worker_reaches_the_caller(monkeypatch):
-    def fail(highs: object, program: object) -> Claim:
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(oracles.highs, "_claim", fail)
-    with pytest.raises(ZeroDivisionError):
+    monkeypatch.setattr(highspy, "_Highs", Failing)
+    if expected is None:
+        assert HIGHS.minimize(KNAPSACK).status is Status.ERROR
+        return
+    with pytest.raises(expected):
         HIGHS.minimize(KNAPSACK)

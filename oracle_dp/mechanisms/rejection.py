@@ -1,0 +1,147 @@
+"""Exact draws from ``exp(-beta cost)`` over classifiers, by rejection on a tree of masses.
+
+Theorem (docs/theory/exact_exponential.md, Theorem 4). Let every node of a tree over W have a mass,
+an integer multiple of a power of two, with children's masses adding up to at most their parent's,
+and complete nodes' masses at least ``Z(node) = sum over the node of exp(-beta (cost - reference))``.
+Walk from the root: at a node of mass m go to a child of mass c with probability c / m, otherwise
+reject; accept a complete node with probability Z(node) / m, and draw in it. Then a trial accepts w
+with probability exp(-beta (cost(w) - reference)) / m(root). An accepted w is an exact draw, whatever
+the masses, and whatever was done to the tree before the trial, as long as that did not look at
+the trial's randomness.
+
+Where its hypotheses are enforced: the masses are integers by definition (``dyadic``); a sum
+of children above its parent, or an acceptance probability above 1, is an error at every step
+(:class:`EnvelopeError`), never clipped; choices and acceptance are decided exactly
+(``oracle_dp.noise``). Floating point only proposes masses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from flint import arb, fmpz
+
+from oracle_dp.errors import PrivacyError
+from oracle_dp.noise import BitSource
+from oracle_dp.noise.reals import bernoulli_real, dyadic, pick_cost, pick_mass, real_exp
+from oracles.zero_one.partition import Leaf, PartitionTree
+
+DIGITS = 64
+"""Binary digits of a mass below its parent's leading digit that count for certain."""
+
+FIRST_SHARE = 0.1
+"""A round's threshold: nodes that hold more than this share of all mass are split."""
+
+SHRINK = 0.25
+"""What the share is multiplied by for the next round."""
+
+CHUNK = 20_000_000
+"""Work between two looks for Ctrl-C: about a tenth of a second."""
+
+
+class EnvelopeError(PrivacyError):
+    """A bound was not one. Nothing was drawn; the tree must not be used again."""
+
+
+@dataclass(eq=False)
+class Sampler:
+    """Draws from one tree; every draw is exact, and draws are independent of each other.
+
+    The tree is refined in rounds until trials are accepted: by a share of the mass that shrinks from
+    round to round, with a number of trials in proportion to the round's work. The schedule counts
+    operations, not seconds, so that a seed reproduces a run.
+
+    Args:
+        tree: The masses.
+        beta: Nats per unit of cost, exactly; the tree's is a float near it.
+    """
+
+    tree: PartitionTree
+    beta: Fraction
+    share: float = FIRST_SHARE
+    trials_left: int = 0
+    gathered: int = field(default=1)
+
+    def trial(self, source: BitSource) -> tuple[Leaf, list[int]] | None:
+        """One walk: a complete node with the positions of its remaining levels' values, or None.
+
+        Raises:
+            EnvelopeError: A bound was violated.
+        """
+        self._refine_if_due()
+        self.trials_left -= 1
+        node = self._walk(source)
+        if node is None:
+            return None
+        leaf = self.tree.leaf(node)
+        if not self._accept(leaf, self.tree.log_mass(node), source):
+            return None
+        return leaf, [pick_cost(costs, self.beta, source) for costs in leaf.costs.tolist()]
+
+    def _walk(self, source: BitSource) -> int | None:
+        tree, node = self.tree, 0
+        while children := tree.children(node):
+            shift = _shift(tree.log_mass(node))
+            masses = [dyadic(tree.log_mass(child), shift) for child in children]
+            try:
+                chosen = pick_mass(masses, dyadic(tree.log_mass(node), shift), source)
+            except ValueError:
+                raise EnvelopeError("children's bounds add up to more than their parent's") from None
+            if chosen is None:
+                return None
+            node = children[chosen]
+        return node
+
+    def _accept(self, leaf: Leaf, log_mass: float, source: BitSource) -> bool:
+        """Accept with the node's sum over its mass."""
+        costs = leaf.costs[: leaf.in_mass].tolist()
+        least = [min(row) for row in costs]
+        shared = leaf.base + sum(least) - self.tree.reference
+        # Levels of A often have equal excesses: their factors are computed once.
+        excesses = Counter(
+            tuple(sorted(cost - low for cost in row)) for row, low in zip(costs, least, strict=True)
+        )
+        shift = _shift(log_mass)
+        mass = dyadic(log_mass, shift)
+
+        def probability() -> arb:
+            value = real_exp(-self.beta * shared)
+            for row, power in excesses.items():
+                value *= sum((real_exp(-self.beta * cost) for cost in row), arb(0)) ** power
+            return value * arb(2) ** (shift + 52) / arb(fmpz(mass))
+
+        try:
+            return bernoulli_real(probability, source)
+        except ValueError:
+            raise EnvelopeError("a complete node's bound is below its sum") from None
+
+    # -- the schedule --------------------------------------------------------------------------
+
+    def _refine_if_due(self) -> None:
+        if self.trials_left > 0:
+            if self.tree.n_nodes > 1.05 * self.gathered + 64:
+                self._gather()
+            return
+        self._gather()
+        expanded = 0
+        while True:
+            threshold = self.tree.log_mass(0) + math.log(self.share)
+            done = self.tree.refine(threshold, CHUNK)
+            self._gather()
+            if done == 0:
+                break
+            expanded += done
+        self.share *= SHRINK
+        self.trials_left = 8 + expanded // 4
+
+    def _gather(self) -> None:
+        self.tree.gather()
+        self.gathered = self.tree.n_nodes
+
+
+def _shift(log_mass: float) -> int:
+    return DIGITS - math.floor(log_mass / math.log(2))
