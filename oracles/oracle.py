@@ -21,6 +21,8 @@ class Limits:
     Args:
         seconds: Wall-clock seconds, positive; None for no limit.
         nodes: Branch-and-bound nodes, positive; None for no limit.
+        rounds: Rejection trials of an exact sampler, positive; None for no limit. Minimisers have
+            none.
         threads: Solver threads, positive; None for the backend's own choice. It may differ from
             call to call within one process.
 
@@ -30,10 +32,11 @@ class Limits:
 
     seconds: float | None = None
     nodes: int | None = None
+    rounds: int | None = None
     threads: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("seconds", "nodes", "threads"):
+        for name in ("seconds", "nodes", "rounds", "threads"):
             limit = getattr(self, name)
             if limit is None:
                 continue
@@ -47,7 +50,7 @@ class Limits:
     @property
     def may_stop_early(self) -> bool:
         """Whether a run under these limits can end without its proof."""
-        return self.seconds is not None or self.nodes is not None
+        return any(x is not None for x in (self.seconds, self.nodes, self.rounds))
 
 
 UNLIMITED = Limits()

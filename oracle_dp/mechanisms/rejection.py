@@ -20,14 +20,21 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from flint import arb, fmpz
 
 from oracle_dp.errors import PrivacyError
 from oracle_dp.noise import BitSource
-from oracle_dp.noise.reals import bernoulli_real, dyadic, pick_cost, pick_mass, real_exp
+from oracle_dp.noise.reals import (
+    MANTISSA,
+    bernoulli_real,
+    dyadic,
+    pick_cost,
+    pick_mass,
+    real_exp,
+)
 from oracles.zero_one.partition import Leaf, PartitionTree
 
 DIGITS = 64
@@ -47,60 +54,95 @@ class EnvelopeError(PrivacyError):
     """A bound was not one. Nothing was drawn; the tree must not be used again."""
 
 
-@dataclass(eq=False)
-class Sampler:
-    """Draws from one tree; every draw is exact, and draws are independent of each other.
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """An accepted point: which tree, which of its complete nodes, which values in it.
 
-    The tree is refined in rounds until trials are accepted: by a share of the mass that shrinks from
-    round to round, with a number of trials in proportion to the round's work. The schedule counts
-    operations, not seconds, so that a seed reproduces a run.
-
-    Args:
-        tree: The masses.
-        beta: Nats per unit of cost, exactly; the tree's is a float near it.
+    Attributes:
+        tree: Index of the tree.
+        leaf: The complete node.
+        chosen: Position of the value of each of the leaf's levels.
     """
 
-    tree: PartitionTree
+    tree: int
+    leaf: Leaf
+    chosen: list[int]
+
+    @property
+    def cost(self) -> int:
+        """Cost of the point beyond the layout's constant."""
+        rows = zip(self.leaf.costs.tolist(), self.chosen, strict=True)
+        return self.leaf.base + sum(int(row[i]) for row, i in rows)
+
+
+@dataclass(eq=False)
+class Sampler:
+    """Independent exact trials over one tree, or over several side by side.
+
+    Several trees make one: their common root is the sum of their roots. The trees are refined in
+    rounds: nodes with more than a share of all mass are split, the share shrinks from round to round,
+    and a round grants trials in proportion to its work. The schedule counts operations, not
+    seconds, so that a seed reproduces a run.
+
+    Args:
+        trees: The masses; one reference for all.
+        beta: Nats per unit of cost, exactly; the trees' is a float near it.
+    """
+
+    trees: Sequence[PartitionTree]
     beta: Fraction
     share: float = FIRST_SHARE
     trials_left: int = 0
-    gathered: int = field(default=1)
+    gathered: int = 0
 
-    def trial(self, source: BitSource) -> tuple[Leaf, list[int]] | None:
-        """One walk: a complete node with the positions of its remaining levels' values, or None.
+    def trial(self, source: BitSource) -> Draw | None:
+        """Walk once: an exact draw, or None.
 
         Raises:
             EnvelopeError: A bound was violated.
         """
+        # Before any of the trial's randomness: during it, masses only get children.
         self._refine_if_due()
         self.trials_left -= 1
-        node = self._walk(source)
+        index = self._pick_tree(source)
+        tree = self.trees[index]
+        node = self._walk(tree, source)
         if node is None:
             return None
-        leaf = self.tree.leaf(node)
-        if not self._accept(leaf, self.tree.log_mass(node), source):
+        leaf = tree.leaf(node)
+        if not self._accept(leaf, tree.reference, tree.log_mass(node), source):
             return None
-        return leaf, [pick_cost(costs, self.beta, source) for costs in leaf.costs.tolist()]
+        chosen = [pick_cost(costs, self.beta, source) for costs in leaf.costs.tolist()]
+        return Draw(index, leaf, chosen)
 
-    def _walk(self, source: BitSource) -> int | None:
-        tree, node = self.tree, 0
+    def _pick_tree(self, source: BitSource) -> int:
+        if len(self.trees) == 1:
+            return 0
+        roots = [tree.log_mass(0) for tree in self.trees]
+        masses = [dyadic(root, _shift(max(roots))) for root in roots]
+        index = pick_mass(masses, sum(masses), source)
+        assert index is not None, "the roots are all there is"
+        return index
+
+    def _walk(self, tree: PartitionTree, source: BitSource) -> int | None:
+        node = 0
         while children := tree.children(node):
             shift = _shift(tree.log_mass(node))
             masses = [dyadic(tree.log_mass(child), shift) for child in children]
             try:
                 chosen = pick_mass(masses, dyadic(tree.log_mass(node), shift), source)
             except ValueError:
-                raise EnvelopeError("children's bounds add up to more than their parent's") from None
+                raise EnvelopeError("children's bounds exceed their parent's") from None
             if chosen is None:
                 return None
             node = children[chosen]
         return node
 
-    def _accept(self, leaf: Leaf, log_mass: float, source: BitSource) -> bool:
+    def _accept(self, leaf: Leaf, reference: int, log_mass: float, source: BitSource) -> bool:
         """Accept with the node's sum over its mass."""
         costs = leaf.costs[: leaf.in_mass].tolist()
         least = [min(row) for row in costs]
-        shared = leaf.base + sum(least) - self.tree.reference
+        shared = leaf.base + sum(least) - reference
         # Levels of A often have equal excesses: their factors are computed once.
         excesses = Counter(
             tuple(sorted(cost - low for cost in row)) for row, low in zip(costs, least, strict=True)
@@ -112,7 +154,7 @@ class Sampler:
             value = real_exp(-self.beta * shared)
             for row, power in excesses.items():
                 value *= sum((real_exp(-self.beta * cost) for cost in row), arb(0)) ** power
-            return value * arb(2) ** (shift + 52) / arb(fmpz(mass))
+            return value * arb(2) ** (shift + MANTISSA) / arb(fmpz(mass))
 
         try:
             return bernoulli_real(probability, source)
@@ -123,24 +165,32 @@ class Sampler:
 
     def _refine_if_due(self) -> None:
         if self.trials_left > 0:
-            if self.tree.n_nodes > 1.05 * self.gathered + 64:
+            if self._n_nodes > 1.05 * self.gathered + 64:
                 self._gather()
             return
         self._gather()
         expanded = 0
-        while True:
-            threshold = self.tree.log_mass(0) + math.log(self.share)
-            done = self.tree.refine(threshold, CHUNK)
-            self._gather()
-            if done == 0:
-                break
+        while done := self._split_heavy_nodes():
             expanded += done
         self.share *= SHRINK
         self.trials_left = 8 + expanded // 4
 
+    def _split_heavy_nodes(self) -> int:
+        roots = [tree.log_mass(0) for tree in self.trees]
+        high = max(roots)
+        total = high + math.log(sum(math.exp(root - high) for root in roots))
+        done = sum(tree.refine(total + math.log(self.share), CHUNK) for tree in self.trees)
+        self._gather()
+        return done
+
     def _gather(self) -> None:
-        self.tree.gather()
-        self.gathered = self.tree.n_nodes
+        for tree in self.trees:
+            tree.gather()
+        self.gathered = self._n_nodes
+
+    @property
+    def _n_nodes(self) -> int:
+        return sum(tree.n_nodes for tree in self.trees)
 
 
 def _shift(log_mass: float) -> int:

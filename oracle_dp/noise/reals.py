@@ -25,7 +25,8 @@ BLOCK = 64
 GUARD = 32
 """Bits of working precision beyond the digits of U."""
 
-_MANTISSA = 52
+MANTISSA = 52
+"""Binary digits of :func:`dyadic` integers behind the shift."""
 
 
 def real_exp(exponent: Fraction) -> arb:
@@ -68,7 +69,7 @@ def dyadic(logarithm: float, shift: int) -> int:
     """
     power = logarithm / math.log(2)
     whole = math.floor(power)
-    mantissa = int(2.0 ** (power - whole) * 2.0**_MANTISSA)
+    mantissa = int(2.0 ** (power - whole) * 2.0**MANTISSA)
     moved = whole + shift
     return mantissa << moved if moved >= 0 else mantissa >> -moved
 

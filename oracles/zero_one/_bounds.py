@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from oracles.zero_one._compile import inner, kernel, min_sum, set_difference, set_sum
+from oracles.zero_one._compile import inner, kernel, min_sum, set_difference, set_sum, total
 from oracles.zero_one._layout import (
     END,
     FACTOR,
@@ -50,7 +50,7 @@ class State(NamedTuple):
     """What changes during a search.
 
     Attributes:
-        at_sums, at_best, at_price: Where sums, minima and prices begin in ``scratch``.
+        at_sums, at_best: Where sums and minima begin in ``scratch``.
         alive: Values left at each level, shape ``(d, V)``.
         boxes: Per rest level the positions of the least and greatest value left, and the cheapest
             cost of a value left, shape ``(n_rest, 3)``.
@@ -59,23 +59,20 @@ class State(NamedTuple):
         table: Flat ``(n_blocks, n_b, S, LANES)``.
         share: Flat ``(n_blocks, n_b, n_values_b, LANES)``: costs of B split over its copies.
         cost_a: Flat ``(n_blocks, V, LANES)``; the padding costs nothing.
-        stake: Whether any cell is at (a, b), shape ``(n_b, n_blocks * LANES)``.
         scratch: ``LANES`` zeros; ``V + 1`` times ``LANES`` to work in; the cost of every value of
             every level of A, ``(n_blocks, V, LANES)``; the minima over w behind it,
-            ``(n_blocks, n_b, V, LANES)``; prices of one value, ``(n_blocks, LANES)``.
+            ``(n_blocks, n_b, V, LANES)``.
         totals: Cost of the rest's cheapest values, and the work done so far.
     """
 
     at_sums: int
     at_best: int
-    at_price: int
     alive: NDArray[np.bool_]
     boxes: IntArray
     moving: IntArray
     table: IntArray
     share: IntArray
     cost_a: IntArray
-    stake: NDArray[np.bool_]
     scratch: IntArray
     totals: IntArray
 
@@ -88,21 +85,17 @@ def new_state(layout: Layout) -> State:
     alive[arrays.n_rest : arrays.n_rest + arrays.n_b, arrays.n_values_b :] = False
     at_sums = (n_values + 2) * LANES
     at_best = at_sums + arrays.n_blocks * n_values * LANES
-    at_price = at_best + arrays.n_blocks * arrays.n_b * n_values * LANES
-    size = at_price + arrays.n_blocks * LANES
-    stake = _stakes(layout)
+    size = at_best + arrays.n_blocks * arrays.n_b * n_values * LANES
     n_table = arrays.n_blocks * arrays.n_b * len(arrays.slots) * LANES
     return State(
         at_sums,
         at_best,
-        at_price,
         alive,
         np.zeros((arrays.n_rest, 3), dtype=np.int64),
         np.zeros((len(arrays.rows), 2), dtype=np.int64),
         aligned(np.zeros(n_table, dtype=np.int64)),
-        aligned(_shares(arrays, stake)),
+        aligned(_shares(layout)),
         aligned(_costs_of_a(arrays)),
-        stake > 0,
         aligned(np.zeros(size, dtype=np.int64)),
         np.zeros(2, dtype=np.int64),
     )
@@ -115,19 +108,14 @@ def _costs_of_a(arrays: Arrays) -> IntArray:
     return padded.reshape(arrays.n_blocks, LANES, n_values).transpose(0, 2, 1)
 
 
-def _stakes(layout: Layout) -> NDArray[np.float64]:
-    """Sum of gains of the cells at each level of B and A."""
+def _shares(layout: Layout) -> IntArray:
+    """B's costs, split in proportion to the gains of the cells at (a, b); exact sums."""
     arrays = layout.arrays
-    total = np.zeros((arrays.n_b, arrays.n_blocks * LANES))
-    b = layout.cell_level[:, -2] - arrays.n_rest
-    a = layout.cell_level[:, -1] - arrays.n_rest - arrays.n_b
-    np.add.at(total, (b, a), np.abs(layout.cell_difference).astype(float))
-    return total
-
-
-def _shares(arrays: Arrays, stake: NDArray[np.float64]) -> IntArray:
-    """B's costs, split in proportion to what is at stake at (a, b); exact sums."""
     n_b, n_w = arrays.n_b, arrays.n_values_b
+    stake = np.zeros((n_b, arrays.n_blocks * LANES))
+    b = layout.cell_level[:, -2] - arrays.n_rest
+    a = layout.cell_level[:, -1] - arrays.n_rest - n_b
+    np.add.at(stake, (b, a), np.abs(layout.cell_difference).astype(float))
     total = stake.sum(axis=1, keepdims=True)
     part = np.divide(stake, total, out=np.zeros_like(stake), where=total > 0)
     cost = arrays.cost[arrays.n_rest : arrays.n_rest + n_b, :n_w]
@@ -206,39 +194,39 @@ def move(arrays: Arrays, state: State, level: int, low: int, high: int) -> None:
 @inner
 def _slide_positive(arrays: Arrays, state: State, start: int, end: int, by: int) -> None:
     """Rows that want + pay in the first ``paid`` slots: those with ``slot + reach <= 0``."""
-    n_slots = len(arrays.slots)
+    steps, moving = arrays.steps, state.moving
     for e in range(start, end):
         row = arrays.entries[e, ROW]
-        reach, paid = state.moving[row, REACH] + by, state.moving[row, PAID]
+        reach, paid = moving[row, REACH] + by, moving[row, PAID]
         at = arrays.rows[row, GROUP] + paid * LANES
-        while paid < n_slots and arrays.slots[paid, 0] + arrays.slots[paid, 1] + reach <= 0:
+        while steps[paid + 1] <= -reach:
             set_sum(state.table, at, state.table, at, arrays.gains, row * LANES)
             paid += 1
             at += LANES
-        while paid > 0 and arrays.slots[paid - 1, 0] + arrays.slots[paid - 1, 1] + reach >= 1:
+        while steps[paid] > -reach:
             paid -= 1
             at -= LANES
             set_difference(state.table, at, state.table, at, arrays.gains, row * LANES)
-        state.moving[row, REACH], state.moving[row, PAID] = reach, paid
+        moving[row, REACH], moving[row, PAID] = reach, paid
 
 
 @inner
 def _slide_negative(arrays: Arrays, state: State, start: int, end: int, by: int) -> None:
-    """Rows that want - pay in the last ``paid`` slots: those with ``slot + reach >= 1``."""
-    n_slots = len(arrays.slots)
+    """Rows that want - pay behind the first ``n_slots - paid``: where ``slot + reach >= 1``."""
+    steps, moving, n_slots = arrays.steps, state.moving, len(arrays.slots)
     for e in range(start, end):
         row = arrays.entries[e, ROW]
-        reach, free = state.moving[row, REACH] + by, n_slots - state.moving[row, PAID]
+        reach, free = moving[row, REACH] + by, n_slots - moving[row, PAID]
         at = arrays.rows[row, GROUP] + free * LANES
-        while free > 0 and arrays.slots[free - 1, 0] + arrays.slots[free - 1, 1] + reach >= 1:
+        while steps[free] > -reach:
             free -= 1
             at -= LANES
             set_sum(state.table, at, state.table, at, arrays.gains, row * LANES)
-        while free < n_slots and arrays.slots[free, 0] + arrays.slots[free, 1] + reach <= 0:
+        while steps[free + 1] <= -reach:
             set_difference(state.table, at, state.table, at, arrays.gains, row * LANES)
             free += 1
             at += LANES
-        state.moving[row, REACH], state.moving[row, PAID] = reach, n_slots - free
+        moving[row, REACH], moving[row, PAID] = reach, n_slots - free
 
 
 @inner
@@ -268,7 +256,7 @@ def star(arrays: Arrays, state: State) -> int:
     n_b, n_w, n_values = arrays.n_b, arrays.n_values_b, len(arrays.values)
     n_slots, scratch = len(arrays.slots), state.scratch
     state.totals[WORK] += arrays.n_blocks * n_b * n_values * (n_w + 2)
-    total = state.totals[REST]
+    bound = state.totals[REST]
     for k in range(arrays.n_blocks):
         at_sums = state.at_sums + k * n_values * LANES
         for v in range(n_values):
@@ -292,8 +280,8 @@ def star(arrays: Arrays, state: State) -> int:
             for v in range(n_values):
                 at = at_sums + v * LANES
                 set_sum(scratch, at, scratch, at, scratch, at_best + v * LANES)
-        total += _least_total(scratch, n_values, at_sums)
-    return total
+        bound += _least_total(scratch, n_values, at_sums)
+    return bound
 
 
 @inner
@@ -303,31 +291,35 @@ def _least_total(scratch: IntArray, n_values: int, at: int) -> int:
     set_sum(scratch, at_least, scratch, at, scratch, 0)
     for v in range(1, n_values):
         min_sum(scratch, at_least, scratch, at + v * LANES, scratch, 0)
-    total = 0
-    for i in range(LANES):
-        total += scratch[at_least + i]
-    return total
+    return total(scratch, at_least)
 
 
 @inner
-def probe_b(arrays: Arrays, state: State, b: int, w: int) -> int:
-    """The bound if level b of B takes value w, from what :func:`star` left."""
+def probe_b(arrays: Arrays, state: State, b: int, probe: IntArray) -> None:
+    """Bounds for every value left at level b of B, from what :func:`star` left."""
     n_values, n_slots, scratch = len(arrays.values), len(arrays.slots), state.scratch
-    state.totals[WORK] += arrays.n_blocks * n_values * 2
-    total = state.totals[REST]
+    level, at_least = arrays.n_rest + b, (n_values + 1) * LANES
+    for w in range(arrays.n_values_b):
+        probe[level, w] = state.totals[REST]
     for k in range(arrays.n_blocks):
         pair = k * arrays.n_b + b
-        at_share = (pair * arrays.n_values_b + w) * LANES
         for v in range(n_values):
             at_sums = state.at_sums + (k * n_values + v) * LANES
             at_best = state.at_best + (pair * n_values + v) * LANES
-            at_table = (pair * n_slots + arrays.pair_slot[v, w]) * LANES
-            at = (v + 1) * LANES
-            set_difference(scratch, at, scratch, at_sums, scratch, at_best)
-            set_sum(scratch, at, scratch, at, state.table, at_table)
-            set_sum(scratch, at, scratch, at, state.share, at_share)
-        total += _least_total(scratch, n_values, LANES)
-    return total
+            set_difference(scratch, (v + 1) * LANES, scratch, at_sums, scratch, at_best)
+        for w in range(arrays.n_values_b):
+            if not state.alive[level, w]:
+                continue
+            state.totals[WORK] += n_values
+            for v in range(n_values):
+                at_table = (pair * n_slots + arrays.pair_slot[v, w]) * LANES
+                if v == 0:
+                    set_sum(scratch, at_least, scratch, LANES, state.table, at_table)
+                else:
+                    min_sum(scratch, at_least, scratch, (v + 1) * LANES, state.table, at_table)
+            at_share = (pair * arrays.n_values_b + w) * LANES
+            set_sum(scratch, at_least, scratch, at_least, state.share, at_share)
+            probe[level, w] += total(scratch, at_least)
 
 
 @inner
@@ -341,87 +333,3 @@ def probe_rest(arrays: Arrays, state: State, level: int, probe: IntArray) -> Non
             probe[level, v] = bound - state.boxes[level, FLOOR] + arrays.cost[level, v]
     move(arrays, state, level, low, high)
 
-
-@inner
-def balance(arrays: Arrays, state: State) -> int:
-    """Raise the bound by moving shares between the copies of each level of B; after :func:`star`.
-
-    Each copy's price for w becomes the average over the copies of what w costs their level of A at
-    least. The shares' sum is kept exactly, so any shares are valid at any node.
-    """
-    n_values, scratch = len(arrays.values), state.scratch
-    for b in range(arrays.n_b):
-        n_copies = 0
-        for a in range(arrays.n_a):
-            n_copies += state.stake[b, a]
-        if n_copies < 2:
-            continue
-        for k in range(arrays.n_blocks):
-            pair = k * arrays.n_b + b
-            for v in range(n_values):
-                at = state.at_sums + (k * n_values + v) * LANES
-                at_best = state.at_best + (pair * n_values + v) * LANES
-                set_difference(scratch, at, scratch, at, scratch, at_best)
-        for w in range(arrays.n_values_b):
-            if state.alive[arrays.n_rest + b, w]:
-                _average(arrays, state, b, w, n_copies)
-        _rejoin(arrays, state, b)
-    total = state.totals[REST]
-    for k in range(arrays.n_blocks):
-        total += _least_total(scratch, n_values, state.at_sums + k * n_values * LANES)
-    return total
-
-
-@inner
-def _average(arrays: Arrays, state: State, b: int, w: int, n_copies: int) -> None:
-    """Make what w costs every copy of level b at least the same, up to rounding."""
-    n_values, n_slots, scratch = len(arrays.values), len(arrays.slots), state.scratch
-    total = 0
-    for k in range(arrays.n_blocks):
-        pair = k * arrays.n_b + b
-        at_share, at = (pair * arrays.n_values_b + w) * LANES, state.at_price + k * LANES
-        for v in range(n_values):
-            at_sums = state.at_sums + (k * n_values + v) * LANES
-            at_table = (pair * n_slots + arrays.pair_slot[v, w]) * LANES
-            if v == 0:
-                set_sum(scratch, at, scratch, at_sums, state.table, at_table)
-            else:
-                min_sum(scratch, at, scratch, at_sums, state.table, at_table)
-        set_sum(scratch, at, scratch, at, state.share, at_share)
-        for i in range(LANES):
-            if state.stake[b, k * LANES + i]:
-                total += scratch[at + i]
-    average = total // n_copies
-    left = total - average * n_copies
-    for k in range(arrays.n_blocks):
-        at_share = ((k * arrays.n_b + b) * arrays.n_values_b + w) * LANES
-        for i in range(LANES):
-            if state.stake[b, k * LANES + i]:
-                extra = 1 if left > 0 else 0
-                state.share[at_share + i] += average + extra - scratch[state.at_price + k * LANES + i]
-                left -= extra
-
-
-@inner
-def _rejoin(arrays: Arrays, state: State, b: int) -> None:
-    """Put the minima of level b back into the sums, with its new shares."""
-    n_values, n_w, n_slots = len(arrays.values), arrays.n_values_b, len(arrays.slots)
-    scratch = state.scratch
-    state.totals[WORK] += arrays.n_blocks * n_values * n_w * 4
-    for k in range(arrays.n_blocks):
-        pair = k * arrays.n_b + b
-        for v in range(n_values):
-            at_best = state.at_best + (pair * n_values + v) * LANES
-            first = True
-            for w in range(n_w):
-                if not state.alive[arrays.n_rest + b, w]:
-                    continue
-                at_share = (pair * n_w + w) * LANES
-                at_table = (pair * n_slots + arrays.pair_slot[v, w]) * LANES
-                if first:
-                    set_sum(scratch, at_best, state.table, at_table, state.share, at_share)
-                else:
-                    min_sum(scratch, at_best, state.table, at_table, state.share, at_share)
-                first = False
-            at = state.at_sums + (k * n_values + v) * LANES
-            set_sum(scratch, at, scratch, at, scratch, at_best)

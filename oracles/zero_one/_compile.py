@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numba
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from oracles.zero_one._layout import LANES
@@ -92,3 +92,20 @@ def min_sum(  # type: ignore[no-untyped-def]
 ):
     """``target = min(target, x + y)``, like :func:`set_sum`."""
     return _signature(target, x, y), _MIN_SUM
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def total(typing_context, x, at_x):  # type: ignore[no-untyped-def]
+    """Sum of the lanes that begin at a place of a flat int64 array."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector = ir.VectorType(ir.IntType(64), LANES)
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        address = builder.gep(array.data, [args[1]])
+        lanes = builder.load(builder.bitcast(address, vector.as_pointer()), align=8)
+        kind = ir.FunctionType(ir.IntType(64), [vector])
+        name = f"llvm.vector.reduce.add.v{LANES}i64"
+        reduce = cgutils.get_or_insert_function(builder.module, kind, name)
+        return builder.call(reduce, [lanes])
+
+    return types.int64(x, types.intp), generate

@@ -37,6 +37,9 @@ MAX_SCAN = 2**22
 MAX_UNITS = 2**61
 """Largest sum of gains and costs: no sum of bounds can then leave 64 bits."""
 
+INFINITE = 2**62
+"""Beyond every margin."""
+
 SIGN, GROUP, FACTOR_A, FACTOR_B = 0, 1, 2, 3
 """Columns of ``Arrays.rows``."""
 
@@ -63,6 +66,7 @@ class Arrays(NamedTuple):
         cost: Price of each value at each level, at least 0 with a 0 in every row, shape ``(d, V)``.
             Prices so high that the value is never optimal are cut to one more than its cells' gain.
         slots: Weights of A and B that represent each slot, shape ``(S, 2)``.
+        steps: The sum of each slot's weights between two infinities, shape ``(S + 2,)``.
         pair_slot: Slot of each pair of values of A and B, shape ``(V, n_values_b)``.
         rows: Per row its sign (1: its cells want the positive class, -1: the negative), where in
             the flat table ``(n_blocks, n_b, S, LANES)`` its slot 0 is, and its factors of A and B.
@@ -81,6 +85,7 @@ class Arrays(NamedTuple):
     values: IntArray
     cost: IntArray
     slots: IntArray
+    steps: IntArray
     pair_slot: IntArray
     rows: IntArray
     gains: IntArray
@@ -95,30 +100,39 @@ class Layout:
     Attributes:
         arrays: What kernels read.
         constant: What every classifier pays in errors and costs beyond the arrays.
-        positions: Where each of the table's attributes begins in the numbering of levels.
-        cell_level: Level of each open cell in each attribute, the rest first, then B, then A.
-        cell_gain: Positive minus negative count of each open cell.
+        starts: Where the levels of the table's attributes begin in the numbering of levels.
+        sizes: Number of levels of the table's attributes.
+        cell_level: Level of each open cell in each attribute, shape ``(n, k)``; columns are the
+            rest, then B, then A.
+        cell_factor: Its factors, like ``cell_level``.
+        cell_difference: Positive minus negative count of each open cell, shape ``(n,)``.
         level_gain: Sum of gains of each level's cells, shape ``(d,)``.
     """
 
     arrays: Arrays
     constant: int
-    positions: tuple[int, ...]
+    starts: tuple[int, ...]
+    sizes: tuple[int, ...]
     cell_level: IntArray
     cell_factor: IntArray
     cell_difference: IntArray
     level_gain: IntArray
 
-    def weights(self, cells: CellTable, point: IntArray) -> tuple[IntArray, ...]:
-        """Weights per attribute from the position of each level's value."""
+    def weights(self, point: IntArray) -> tuple[IntArray, ...]:
+        """Weights per attribute of the table from the position of each level's value."""
         chosen = self.arrays.values[point]
-        pairs = zip(self.positions, cells.levels, strict=True)
+        pairs = zip(self.starts, self.sizes, strict=True)
         return tuple(chosen[start : start + size] for start, size in pairs)
 
+    def point(self, weights: Sequence[IntArray]) -> IntArray:
+        """Position of each level's value from weights per attribute of the table."""
+        positions = np.zeros(len(self.arrays.cost), dtype=np.int64)
+        for start, size, chosen in zip(self.starts, self.sizes, weights, strict=True):
+            positions[start : start + size] = np.searchsorted(self.arrays.values, chosen)
+        return positions
 
-def lay_out(
-    cells: CellTable, values: IntArray, costs: Sequence[IntArray], *, resolution: int = 1
-) -> Layout:
+
+def lay_out(cells: CellTable, values: IntArray, costs: Sequence[IntArray]) -> Layout:
     """Choose the pair and build the arrays.
 
     Args:
@@ -131,7 +145,7 @@ def lay_out(
     """
     kept, constant = _open_cells(cells, values)
     codes, factors = cells.codes[kept], cells.factors[kept]
-    difference = (cells.positive[kept] - cells.negative[kept]) * resolution
+    difference = cells.positive[kept] - cells.negative[kept]
     a, b = _choose_pair(codes, factors, difference, cells.levels, len(values))
     order = [j for j in range(len(cells.levels)) if j not in (a, b)] + [b, a]
     sizes, tables, values_b = list(cells.levels), list(costs), values
@@ -143,7 +157,7 @@ def lay_out(
     starts = np.concatenate([[0], np.cumsum([sizes[j] for j in order])]).astype(np.int64)
     level, factor = codes[:, order] + starts[:-1], factors[:, order]
     level_gain = _sum_by(level, np.abs(difference), int(starts[-1]))
-    cost, least = _normalise([tables[j] * resolution for j in order], level_gain)
+    cost, least = _normalise([tables[j] for j in order], level_gain)
     if sum(map(int, cost.max(axis=1))) + sum(map(int, np.abs(difference))) > MAX_UNITS:
         raise ProblemError(f"counts and costs: their sum must not exceed {MAX_UNITS}")
 
@@ -168,14 +182,17 @@ def lay_out(
         values.copy(),
         cost,
         slots,
+        np.concatenate([[-INFINITE], slots.sum(axis=1), [INFINITE]]),
         pair_slot,
         np.stack([sign, group, factor[row_cells, -1], factor[row_cells, -2]], axis=1),
         aligned(gains),
         entries,
         spans,
     )
-    positions = tuple(int(starts[order.index(j)]) for j in range(len(cells.levels)))
-    return Layout(arrays, constant * resolution + least, positions, level, factor, difference, level_gain)
+    first = tuple(int(starts[order.index(j)]) for j in range(len(cells.levels)))
+    return Layout(
+        arrays, constant + least, first, cells.levels, level, factor, difference, level_gain
+    )
 
 
 def aligned(content: IntArray) -> IntArray:

@@ -1,8 +1,9 @@
 """Depth-first branch and bound over the rest and B; A is collapsed at the leaves.
 
-A node deletes every value whose bound reaches the incumbent, one level and value at a time
-("probing"), and branches on the level whose remaining values promise the smallest trees. Nothing
-is copied: a trail of deletions takes the state back. (docs/theory/search.md.)
+A node tries every value that is left at every open level ("probing"): a value whose bound reaches
+the incumbent is deleted, which tightens intervals for the others, and what remains tells which
+level to branch on. Nothing is copied: a trail of deletions takes the state back, in integers and
+therefore exactly. (docs/theory/search.md.)
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from oracles.zero_one._bounds import HIGH, LOW, WORK, State, balance, probe_b, probe_rest, refresh, star
+from oracles.zero_one._bounds import HIGH, LOW, WORK, State, probe_b, probe_rest, refresh, star
 from oracles.zero_one._compile import inner, kernel
 from oracles.zero_one._layout import LANES, Arrays
 from oracles.zero_one.cells import IntArray
 
-DEPTH, TRAIL, INCUMBENT, NODES, FOUND, UNIT = 0, 1, 2, 3, 4, 5
+DEPTH, TRAIL, INCUMBENT, NODES = 0, 1, 2, 3
 """Places in ``Tree.numbers``."""
 
 BRANCHED, MARK, COUNT, NEXT = 0, 1, 2, 3
@@ -26,27 +27,25 @@ BRANCHED, MARK, COUNT, NEXT = 0, 1, 2, 3
 VALUE, BOUND = 0, 1
 """Columns of ``Tree.children``."""
 
-SWEEPS = 2
 NODE_WORK = 20_000_000
-"""Work after which a node stops probing: large instances must stay interruptible."""
+"""Work after which a node stops probing: about 0.2 s, so that large instances stay responsive."""
 
-_SHARPNESS = 10.0
+SHARPNESS = 10.0
 """A child whose bound closes the share s of the gap counts as ``exp(-10 s)`` of its parent."""
-
-PRUNED, LEAF = -1, -2
 
 
 class Tree(NamedTuple):
     """The path from the root to the current node.
 
     Attributes:
-        numbers: Depth of the stack (-1: exhausted), length of the trail, incumbent (cost beyond
-            the constant), nodes so far, incumbents found.
+        numbers: Depth of the stack (-1: exhausted, or not begun), length of the trail, cost of the
+            incumbent beyond the layout's constant, nodes so far.
         frames: At each depth the level branched on, the length of the trail before it, the number
             of children and the next of them, shape ``(depths, 4)``.
         children: Their values and bounds, increasing in bound, shape ``(depths, V, 2)``.
         trail: Deleted levels and values in order, shape ``(d * V, 2)``.
         probe: Bounds of the current node's children, shape ``(d, V)``.
+        order: Rest levels in the order of probing: those that lately pruned a node come first.
         point: Positions of the incumbent's values, shape ``(d,)``.
     """
 
@@ -55,22 +54,22 @@ class Tree(NamedTuple):
     children: IntArray
     trail: IntArray
     probe: IntArray
-    point: IntArray
     order: IntArray
+    point: IntArray
 
 
-def new_tree(arrays: Arrays, incumbent: int, resolution: int = 1) -> Tree:
-    """A tree before its root, with the cost to beat."""
+def new_tree(arrays: Arrays, point: IntArray, incumbent: int) -> Tree:
+    """A tree before its root, with the incumbent and its cost beyond the constant."""
     depths = arrays.n_rest + arrays.n_b + 1
     n_levels, n_values = arrays.cost.shape
     return Tree(
-        np.array([-1, 0, incumbent, 0, 0, resolution], dtype=np.int64),
+        np.array([-1, 0, incumbent, 0], dtype=np.int64),
         np.zeros((depths, 4), dtype=np.int64),
         np.zeros((depths, n_values, 2), dtype=np.int64),
         np.zeros((n_levels * n_values, 2), dtype=np.int64),
         np.zeros((n_levels, n_values), dtype=np.int64),
-        np.zeros(n_levels, dtype=np.int64),
         np.arange(arrays.n_rest, dtype=np.int64),
+        point.copy(),
     )
 
 
@@ -79,21 +78,29 @@ def run(arrays: Arrays, state: State, tree: Tree, work: int, nodes: int) -> None
     """Continue until the tree is exhausted or about that much work or that many nodes are done."""
     numbers = tree.numbers
     stop = state.totals[WORK] + work
-    if numbers[NODES] == 0:
-        numbers[NODES] = 1
-        _expand(arrays, state, tree)
-    while numbers[DEPTH] >= 0 and state.totals[WORK] < stop and numbers[NODES] < nodes:
-        depth = numbers[DEPTH]
-        _undo(arrays, state, tree, tree.frames[depth, MARK])
-        i = tree.frames[depth, NEXT]
-        # Children are sorted: the first that cannot beat the incumbent ends them all.
-        if i == tree.frames[depth, COUNT] or tree.children[depth, i, BOUND] >= numbers[INCUMBENT]:
-            numbers[DEPTH] = depth - 1
-            continue
-        tree.frames[depth, NEXT] = i + 1
-        _keep_only(arrays, state, tree, tree.frames[depth, BRANCHED], tree.children[depth, i, VALUE])
+    while state.totals[WORK] < stop and numbers[NODES] < nodes:
+        if numbers[NODES] > 0:
+            depth = numbers[DEPTH]
+            if depth < 0:
+                return
+            _undo(arrays, state, tree, tree.frames[depth, MARK])
+            i = tree.frames[depth, NEXT]
+            # Children are sorted: the first that cannot beat the incumbent ends them all.
+            last = i == tree.frames[depth, COUNT]
+            if last or tree.children[depth, i, BOUND] >= numbers[INCUMBENT]:
+                numbers[DEPTH] = depth - 1
+                continue
+            tree.frames[depth, NEXT] = i + 1
+            value = tree.children[depth, i, VALUE]
+            _keep_only(arrays, state, tree, tree.frames[depth, BRANCHED], value)
         numbers[NODES] += 1
-        _expand(arrays, state, tree)
+        bound = _probe(arrays, state, tree)
+        if bound < numbers[INCUMBENT]:
+            level = _choose(arrays, state, tree, bound)
+            if level < 0:
+                _record(arrays, state, tree, bound)
+            else:
+                _push(arrays, state, tree, level, bound)
 
 
 @kernel
@@ -107,7 +114,7 @@ def open_bound(tree: Tree) -> int:
 
 
 @inner
-def _delete(arrays: Arrays, state: State, tree: Tree, level: int, value: int) -> None:
+def _delete(state: State, tree: Tree, level: int, value: int) -> None:
     state.alive[level, value] = False
     top = tree.numbers[TRAIL]
     tree.trail[top, 0], tree.trail[top, 1] = level, value
@@ -118,7 +125,7 @@ def _delete(arrays: Arrays, state: State, tree: Tree, level: int, value: int) ->
 def _keep_only(arrays: Arrays, state: State, tree: Tree, level: int, value: int) -> None:
     for v in range(len(arrays.values)):
         if v != value and state.alive[level, v]:
-            _delete(arrays, state, tree, level, v)
+            _delete(state, tree, level, v)
     if level < arrays.n_rest:
         refresh(arrays, state, level)
 
@@ -137,78 +144,48 @@ def _undo(arrays: Arrays, state: State, tree: Tree, mark: int) -> None:
 
 
 @inner
-def _n_alive(state: State, level: int) -> int:
-    total = 0
-    for v in range(state.alive.shape[1]):
-        total += state.alive[level, v]
-    return total
-
-
-@inner
-def _expand(arrays: Arrays, state: State, tree: Tree) -> None:
-    """Bound, probe, and either prune, or improve the incumbent, or push the children."""
-    bound, best, best_score = _probe_all(arrays, state, tree)
-    if bound >= tree.numbers[INCUMBENT]:
-        return
-    if best < 0:
-        _record(arrays, state, tree, bound)
-        return
-    depth = tree.numbers[DEPTH] + 1
-    tree.numbers[DEPTH] = depth
-    tree.frames[depth, BRANCHED], tree.frames[depth, MARK] = best, tree.numbers[TRAIL]
-    tree.frames[depth, NEXT] = 0
-    count = 0
+def _delete_hopeless(arrays: Arrays, state: State, tree: Tree, level: int) -> tuple[int, int]:
+    """Delete the level's values whose probe reaches the incumbent; how many went and stay."""
+    deleted = left = 0
     for v in range(len(arrays.values)):
-        if not state.alive[best, v]:
-            continue
-        at, own = count, max(bound, tree.probe[best, v])
-        while at > 0 and tree.children[depth, at - 1, BOUND] > own:
-            tree.children[depth, at, BOUND] = tree.children[depth, at - 1, BOUND]
-            tree.children[depth, at, VALUE] = tree.children[depth, at - 1, VALUE]
-            at -= 1
-        tree.children[depth, at, BOUND], tree.children[depth, at, VALUE] = own, v
-        count += 1
-    tree.frames[depth, COUNT] = count
+        if state.alive[level, v]:
+            if tree.probe[level, v] >= tree.numbers[INCUMBENT]:
+                _delete(state, tree, level, v)
+                deleted += 1
+            else:
+                left += 1
+    return deleted, left
 
 
 @inner
-def _probe_all(arrays: Arrays, state: State, tree: Tree) -> tuple[int, int, float]:
-    """The node's bound after deletions, the level to branch on (-1: none is open), its score."""
+def _probe(arrays: Arrays, state: State, tree: Tree) -> int:
+    """The node's bound after all deletions; the incumbent if nothing here can beat it."""
     incumbent = tree.numbers[INCUMBENT]
     bound = _probe_pair(arrays, state, tree)
-    if bound >= incumbent:
-        return bound, -1, 0.0
     limit = state.totals[WORK] + NODE_WORK
     changed = False
     for place in range(arrays.n_rest):
+        if bound >= incumbent:
+            return bound
         level = tree.order[place]
         if state.boxes[level, LOW] == state.boxes[level, HIGH]:
             continue
         if state.totals[WORK] > limit:
-            for v in range(len(arrays.values)):
-                tree.probe[level, v] = bound
+            tree.probe[level, :] = bound
             continue
-        deleted = 0
         probe_rest(arrays, state, level, tree.probe)
-        for v in range(len(arrays.values)):
-            if state.alive[level, v]:
-                if tree.probe[level, v] >= incumbent:
-                    _delete(arrays, state, tree, level, v)
-                    deleted += 1
+        deleted, left = _delete_hopeless(arrays, state, tree, level)
+        if left == 0:
+            # The level keeps its interval; undoing does not depend on it.
+            tree.order[1 : place + 1] = tree.order[:place].copy()
+            tree.order[0] = level
+            return incumbent
         if deleted > 0:
             changed = True
-            if _n_alive(state, level) == 0:
-                # Nothing beats the incumbent here; the level keeps its interval until undone.
-                for i in range(place, 0, -1):
-                    tree.order[i] = tree.order[i-1]
-                tree.order[0] = level
-                return incumbent, -1, 0.0
             refresh(arrays, state, level)
     if changed:
         bound = _probe_pair(arrays, state, tree)
-        if bound >= incumbent:
-            return bound, -1, 0.0
-    return _choose(arrays, state, tree, bound)
+    return bound
 
 
 @inner
@@ -217,56 +194,72 @@ def _probe_pair(arrays: Arrays, state: State, tree: Tree) -> int:
     incumbent = tree.numbers[INCUMBENT]
     while True:
         bound = star(arrays, state)
-        for _ in range(SWEEPS):
-            if bound >= incumbent:
-                break
-            bound = balance(arrays, state)
         if bound >= incumbent:
             return bound
-        deleted = 0
+        deletions = 0
         for b in range(arrays.n_b):
-            level = arrays.n_rest + b
-            if _n_alive(state, level) == 1:
-                continue
-            left = 0
-            for w in range(arrays.n_values_b):
-                if not state.alive[level, w]:
-                    continue
-                tree.probe[level, w] = probe_b(arrays, state, b, w)
-                if tree.probe[level, w] >= incumbent:
-                    _delete(arrays, state, tree, level, w)
-                    deleted += 1
-                else:
-                    left += 1
-            if left == 0:
-                return incumbent
-        if deleted == 0:
+            if _n_left(state, arrays.n_rest + b) > 1:
+                probe_b(arrays, state, b, tree.probe)
+                deleted, left = _delete_hopeless(arrays, state, tree, arrays.n_rest + b)
+                if left == 0:
+                    return incumbent
+                deletions += deleted
+        if deletions == 0:
             return bound
 
 
 @inner
-def _choose(arrays: Arrays, state: State, tree: Tree, bound: int) -> tuple[int, int, float]:
-    """The open level with the least estimated size of its subtrees."""
-    gap = float(tree.numbers[INCUMBENT] - bound)
-    best, best_score = -1, 0.0
-    for level in range(arrays.n_rest + arrays.n_b):
-        if _n_alive(state, level) == 1:
-            continue
-        score = 0.0
-        for v in range(len(arrays.values)):
-            if state.alive[level, v]:
-                score += math.exp(-_SHARPNESS * max(0, tree.probe[level, v] - bound) / gap)
-        if best < 0 or score < best_score:
-            best, best_score = level, score
-    return bound, best, best_score
+def _n_left(state: State, level: int) -> int:
+    left = 0
+    for v in range(state.alive.shape[1]):
+        left += state.alive[level, v]
+    return left
 
 
 @inner
-def _record(arrays: Arrays, state: State, tree: Tree, total: int) -> None:
-    """All of rest and B is fixed: the bound is the cost, each level of A takes its best value."""
-    star(arrays, state)
-    n_values = len(arrays.values)
+def _choose(arrays: Arrays, state: State, tree: Tree, bound: int) -> int:
+    """The open level with the least estimated size of its subtrees, -1 if none is open."""
+    gap = float(tree.numbers[INCUMBENT] - bound)
+    best, least = -1, math.inf
     for level in range(arrays.n_rest + arrays.n_b):
+        if _n_left(state, level) > 1:
+            size = 0.0
+            for v in range(len(arrays.values)):
+                if state.alive[level, v]:
+                    rise = max(0, tree.probe[level, v] - bound)
+                    size += math.exp(-SHARPNESS * float(rise) / gap)
+            if size < least:
+                best, least = level, size
+    return best
+
+
+@inner
+def _push(arrays: Arrays, state: State, tree: Tree, level: int, bound: int) -> None:
+    """Put the children of a level on the stack, the least bound first."""
+    depth = tree.numbers[DEPTH] + 1
+    tree.numbers[DEPTH] = depth
+    count = 0
+    for v in range(len(arrays.values)):
+        if state.alive[level, v]:
+            at, own = count, max(bound, tree.probe[level, v])
+            while at > 0 and tree.children[depth, at - 1, BOUND] > own:
+                tree.children[depth, at] = tree.children[depth, at - 1]
+                at -= 1
+            tree.children[depth, at, VALUE] = v
+            tree.children[depth, at, BOUND] = own
+            count += 1
+    tree.frames[depth, BRANCHED] = level
+    tree.frames[depth, MARK] = tree.numbers[TRAIL]
+    tree.frames[depth, COUNT] = count
+    tree.frames[depth, NEXT] = 0
+
+
+@inner
+def _record(arrays: Arrays, state: State, tree: Tree, cost: int) -> None:
+    """A leaf: rest and B are fixed, the bound is the cost, A takes its best values."""
+    star(arrays, state)
+    n_values, first_a = len(arrays.values), arrays.n_rest + arrays.n_b
+    for level in range(first_a):
         for v in range(n_values):
             if state.alive[level, v]:
                 tree.point[level] = v
@@ -276,6 +269,5 @@ def _record(arrays: Arrays, state: State, tree: Tree, total: int) -> None:
         for v in range(1, n_values):
             if state.scratch[at + v * LANES] < state.scratch[at + best * LANES]:
                 best = v
-        tree.point[arrays.n_rest + arrays.n_b + a] = best
-    tree.numbers[INCUMBENT] = total - tree.numbers[UNIT] + 1
-    tree.numbers[FOUND] += 1
+        tree.point[first_a + a] = best
+    tree.numbers[INCUMBENT] = cost

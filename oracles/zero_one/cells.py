@@ -138,6 +138,26 @@ class CellTable:
         positive, negative = self.positive * factor, self.negative * factor
         return CellTable(self.codes, self.factors, positive, negative, self.levels)
 
+    def project(self, attributes: Sequence[int]) -> CellTable:
+        """The cells of some of the attributes, in the order given; the others are ignored.
+
+        Raises:
+            ProblemError: There is no such attribute, or it is given twice.
+        """
+        columns = [int(j) for j in attributes]
+        if not columns or len(set(columns)) < len(columns) or not set(columns) <= set(
+            range(len(self.levels))
+        ):
+            raise ProblemError("attributes: distinct attribute numbers expected, at least one")
+        width = len(columns)
+        both = np.hstack([self.codes[:, columns], self.factors[:, columns]])
+        distinct, inverse = np.unique(both, axis=0, return_inverse=True)
+        positive, negative = _no_counts(len(distinct))
+        np.add.at(positive, inverse.ravel(), self.positive)
+        np.add.at(negative, inverse.ravel(), self.negative)
+        levels = tuple(self.levels[j] for j in columns)
+        return CellTable(distinct[:, :width], distinct[:, width:], positive, negative, levels)
+
     def split(self, flat: ArrayLike) -> tuple[IntArray, ...]:
         """Concatenated weights as one array per attribute."""
         weights = np.asarray(flat).astype(np.int64)

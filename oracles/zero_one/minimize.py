@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +17,7 @@ from oracles.solution import Certificate, Solution, Status
 from oracles.zero_one.cells import CellTable, IntArray
 from oracles.zero_one.descent import descend, total_cost
 from oracles.zero_one.formulation import formulate
+from oracles.zero_one.search import search
 
 TERNARY = (-1, 0, 1)
 
@@ -24,7 +27,7 @@ def minimize(
     weights: Sequence[int] = TERNARY,
     *,
     costs: Sequence[ArrayLike] | None = None,
-    method: str = "milp",
+    method: str = "search",
     oracle: Oracle | None = None,
     limits: Limits | None = None,
 ) -> Solution[tuple[IntArray, ...]]:
@@ -35,9 +38,10 @@ def minimize(
         weights: The values that every weight may take: distinct integers, 0 among them.
         costs: For each attribute an integer array of shape ``(levels, len(weights))``, columns
             in the order of ``weights``. Default no costs.
-        method: ``"milp"``: the formulation over cells, solved by ``oracle`` from an incumbent
-            found by block coordinate descent.
-        oracle: What solves the program. Default :class:`oracles.Highs`.
+        method: ``"search"``: branch and bound in integers over the cells, whose answer is proven
+            exactly. ``"milp"``: the formulation over cells, solved by ``oracle``. Both begin with
+            an incumbent found by block coordinate descent.
+        oracle: What solves the program of ``"milp"``. Default :class:`oracles.Highs`.
         limits: When to stop without a proof. Default never.
 
     Returns:
@@ -47,14 +51,19 @@ def minimize(
     Raises:
         ProblemError: ``weights``, ``costs`` or ``method`` are not as described.
     """
-    if method != "milp":
-        raise ProblemError(f"method: 'milp' expected, not {method!r}")
-    order, values = _check_weights(weights)
+    if method not in ("search", "milp"):
+        raise ProblemError(f"method: 'search' or 'milp' expected, not {method!r}")
+    order, values = check_weights(weights)
     tables = _check_costs(cells, costs, order)
+    within = limits or UNLIMITED
+    if method == "search":
+        if oracle is not None:
+            raise ProblemError("oracle: only method 'milp' takes one")
+        return _search(cells, values, tables, within)
     program = formulate(cells, [int(v) for v in values], None if costs is None else tables)
     start = program.point(descend(cells, [int(v) for v in values], tables))
     solver = Highs() if oracle is None else oracle
-    found = solver.minimize(program.program, limits=limits or UNLIMITED, start=start)
+    found = solver.minimize(program.program, limits=within, start=start)
     if found.value is None:
         return Solution(found.status, None, None, found.bound, found.certificate, found.oracle)
     chosen = program.weights(found.value)
@@ -64,6 +73,18 @@ def minimize(
         # A feasible point of the program pays for every wrong row, and an optimal one for no other.
         return Solution(Status.ERROR, None, None, -np.inf, Certificate.NONE, found.oracle)
     return Solution(found.status, chosen, total, found.bound, found.certificate, found.oracle)
+
+
+def _search(
+    cells: CellTable, values: IntArray, costs: list[IntArray], limits: Limits
+) -> Solution[tuple[IntArray, ...]]:
+    began = time.monotonic()
+    start = descend(cells, [int(v) for v in values], costs, restarts=1)
+    if limits.seconds is not None:
+        # What is left; a limit is positive.
+        left = max(limits.seconds - (time.monotonic() - began), 1e-9)
+        limits = dataclasses.replace(limits, seconds=left)
+    return search(cells, values, costs, limits=limits, start=start)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +100,7 @@ class ZeroOneProblem:
 
     cells: CellTable
     weights: tuple[int, ...] = TERNARY
-    method: str = "milp"
+    method: str = "search"
     oracle: Oracle | None = None
 
     @property
@@ -98,7 +119,7 @@ class ZeroOneProblem:
         Raises:
             ProblemError: They are not distinct integers with 0 among them.
         """
-        _check_weights(self.weights)
+        check_weights(self.weights)
         self.cells.margin_bounds(self.weights)
 
     def minimize(
@@ -117,7 +138,7 @@ class ZeroOneProblem:
         )
 
 
-def _check_weights(weights: Sequence[int]) -> tuple[IntArray, IntArray]:
+def check_weights(weights: Sequence[int]) -> tuple[IntArray, IntArray]:
     """The order that sorts the weights, and the sorted weights."""
     given = np.asarray(weights)
     whole = np.issubdtype(given.dtype, np.integer) and given.ndim == 1

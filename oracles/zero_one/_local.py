@@ -1,0 +1,181 @@
+"""Incumbents by iterated block descent, compiled: disturb the best classifier, descend, compare.
+
+Given all other weights, the levels of one attribute do not interact, so each takes its best value
+exactly. Nothing is proven here; the random numbers are fixed, so equal problems get equal answers.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oracles.zero_one._compile import inner, kernel
+from oracles.zero_one._layout import Arrays, Layout
+from oracles.zero_one.cells import IntArray
+
+RANDOM, CURRENT, BEST = 0, 1, 2
+"""Places in ``Walk.numbers``."""
+
+_MAX_SWEEPS = 50
+_RETURN_EVERY = 64
+"""Rounds after which the walk goes back to the best point, should it have drifted away."""
+
+
+class Walk(NamedTuple):
+    """A walk over classifiers.
+
+    Attributes:
+        level, factor: Level and factor of each open cell in each attribute, shape ``(n, k)``.
+        difference: Positive minus negative count of each open cell, shape ``(n,)``.
+        first: Where each attribute's levels begin, and the end, shape ``(k + 1,)``.
+        allowed: Values that may be taken, shape ``(d, V)``.
+        margin: Margin of each cell under ``current``, shape ``(n,)``.
+        price: Cost of each value of each level, the other attributes fixed, shape ``(d, V)``.
+        current, kept, best: Positions of values: tried, last accepted, best, shape ``(d,)``.
+        numbers: State of the random numbers, cost of ``kept``, cost of ``best``.
+    """
+
+    level: IntArray
+    factor: IntArray
+    difference: IntArray
+    first: IntArray
+    allowed: NDArray[np.bool_]
+    margin: IntArray
+    price: IntArray
+    current: IntArray
+    kept: IntArray
+    best: IntArray
+    numbers: IntArray
+
+
+def new_walk(
+    layout: Layout, allowed: NDArray[np.bool_], point: IntArray
+) -> Walk:
+    """A walk that begins at a point, given by the positions of its values."""
+    n_levels = len(layout.arrays.cost)
+    # Columns of cell_level are the attributes in the order in which their levels are numbered.
+    arrays = layout.arrays
+    begins = {*layout.starts, arrays.n_rest, n_levels}
+    first = np.array(sorted(begins), dtype=np.int64)
+    walk = Walk(
+        np.ascontiguousarray(layout.cell_level),
+        np.ascontiguousarray(layout.cell_factor),
+        layout.cell_difference,
+        first,
+        allowed,
+        np.zeros(len(layout.cell_level), dtype=np.int64),
+        np.zeros_like(layout.arrays.cost),
+        point.copy(),
+        point.copy(),
+        point.copy(),
+        np.array([88172645463325252, 0, 0], dtype=np.int64),
+    )
+    begin(layout.arrays, walk)
+    return walk
+
+
+@kernel
+def begin(arrays: Arrays, walk: Walk) -> None:
+    """Cost of the first point."""
+    _measure(arrays, walk)
+    cost = _cost(arrays, walk)
+    walk.numbers[CURRENT] = walk.numbers[BEST] = cost
+
+
+@kernel
+def improve(arrays: Arrays, walk: Walk, rounds: int) -> None:
+    """That many rounds of disturbing and descending."""
+    n_levels, n_values = arrays.cost.shape
+    for i in range(rounds):
+        if i % _RETURN_EVERY == 0:
+            walk.kept[:] = walk.best
+            walk.numbers[CURRENT] = walk.numbers[BEST]
+        walk.current[:] = walk.kept
+        for _ in range(1 + _random(walk, 4)):
+            level, v = _random(walk, n_levels), _random(walk, n_values)
+            if walk.allowed[level, v]:
+                walk.current[level] = v
+        cost = _descend(arrays, walk)
+        # Equal cost is accepted: 0-1 loss has wide plateaus to cross.
+        if cost <= walk.numbers[CURRENT]:
+            walk.kept[:] = walk.current
+            walk.numbers[CURRENT] = cost
+        if cost < walk.numbers[BEST]:
+            walk.best[:] = walk.current
+            walk.numbers[BEST] = cost
+
+
+@inner
+def _random(walk: Walk, n: int) -> int:
+    """The next of a xorshift sequence, below n."""
+    x = walk.numbers[RANDOM]
+    x ^= x << 13
+    x ^= (x >> 7) & 0x1FFFFFFFFFFFFFF
+    x ^= x << 17
+    walk.numbers[RANDOM] = x
+    return (x >> 33 & 0x3FFFFFFF) % n
+
+
+@inner
+def _measure(arrays: Arrays, walk: Walk) -> None:
+    n_cells, n_attributes = walk.level.shape
+    for c in range(n_cells):
+        margin = 0
+        for j in range(n_attributes):
+            margin += arrays.values[walk.current[walk.level[c, j]]] * walk.factor[c, j]
+        walk.margin[c] = margin
+
+
+@inner
+def _cost(arrays: Arrays, walk: Walk) -> int:
+    """Cost of the current point, from its margins."""
+    cost = 0
+    for level in range(len(walk.current)):
+        cost += arrays.cost[level, walk.current[level]]
+    for c in range(len(walk.margin)):
+        if (walk.margin[c] >= 1) != (walk.difference[c] > 0):
+            cost += abs(walk.difference[c])
+    return cost
+
+
+@inner
+def _descend(arrays: Arrays, walk: Walk) -> int:
+    """Best responses of all attributes in turn until nothing changes."""
+    _measure(arrays, walk)
+    n_attributes = walk.level.shape[1]
+    turn, unchanged = _random(walk, n_attributes), 0
+    for _ in range(_MAX_SWEEPS * n_attributes):
+        changed = _respond(arrays, walk, turn)
+        unchanged = 0 if changed else unchanged + 1
+        if unchanged >= n_attributes:
+            break
+        turn = (turn + 1) % n_attributes
+    return _cost(arrays, walk)
+
+
+@inner
+def _respond(arrays: Arrays, walk: Walk, j: int) -> bool:
+    """Give every level of attribute j its best value; whether that changed any."""
+    n_values = len(arrays.values)
+    first, end = walk.first[j], walk.first[j + 1]
+    walk.price[first:end] = arrays.cost[first:end]
+    for c in range(len(walk.margin)):
+        level, factor, difference = walk.level[c, j], walk.factor[c, j], walk.difference[c]
+        others = walk.margin[c] - factor * arrays.values[walk.current[level]]
+        for v in range(n_values):
+            if (others + factor * arrays.values[v] >= 1) != (difference > 0):
+                walk.price[level, v] += abs(difference)
+    changed = False
+    for level in range(first, end):
+        best = walk.current[level]
+        for v in range(n_values):
+            if walk.allowed[level, v] and walk.price[level, v] < walk.price[level, best]:
+                best = v
+        if best != walk.current[level]:
+            walk.current[level] = best
+            changed = True
+    if changed:
+        _measure(arrays, walk)
+    return changed
