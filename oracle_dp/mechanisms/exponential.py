@@ -172,9 +172,7 @@ class ZeroOneExponential:
             for table, cost in zip(tables, costs, strict=True)
         )
         return [
-            PartitionTree(
-                table, self._values, cost, beta=float(self._beta), reference=reference
-            )
+            PartitionTree(table, self._values, cost, beta=float(self._beta), reference=reference)
             for table, cost in zip(tables, costs, strict=True)
         ]
 
@@ -188,7 +186,7 @@ class ZeroOneExponential:
         point = draw.leaf.fixed.copy()
         point[draw.leaf.levels] = draw.chosen
         table = self._cells.project(subset)
-        chosen = tree.layout.weights(table, point)
+        chosen = tree.layout.weights(point)
         counted = total_cost(table, self._values, self._costs(table), chosen)
         if counted != draw.cost + tree.layout.constant:
             raise EnvelopeError("the recount of a drawn classifier differs from its tree's")

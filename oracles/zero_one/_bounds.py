@@ -159,14 +159,12 @@ def _pays(arrays: Arrays, row: int, s: int, reach: int) -> bool:
 @inner
 def refresh(arrays: Arrays, state: State, level: int) -> None:
     """Follow the values left at a rest level: its cheapest cost, its interval, its rows."""
-    low = high = -1
-    floor = 0
+    low, high, floor = state.boxes[level, LOW], state.boxes[level, HIGH], -1
     for v in range(len(arrays.values)):
         if state.alive[level, v]:
-            if low < 0 or arrays.cost[level, v] < floor:
-                floor = arrays.cost[level, v]
-            if low < 0:
-                low = v
+            if floor < 0:
+                low, floor = v, arrays.cost[level, v]
+            floor = min(floor, arrays.cost[level, v])
             high = v
     state.totals[REST] += floor - state.boxes[level, FLOOR]
     state.boxes[level, FLOOR] = floor
@@ -180,7 +178,8 @@ def move(arrays: Arrays, state: State, level: int, low: int, high: int) -> None:
     by_high = arrays.values[high] - arrays.values[state.boxes[level, HIGH]]
     state.boxes[level, LOW] = low
     state.boxes[level, HIGH] = high
-    start, split, end = arrays.spans[level]
+    start, end = arrays.spans[level, START], arrays.spans[level, END]
+    split = arrays.spans[level, SPLIT]
     state.totals[WORK] += end - start
     if not arrays.one_hot:
         _rescan(arrays, state, level, by_low, by_high)
@@ -233,10 +232,10 @@ def _slide_negative(arrays: Arrays, state: State, start: int, end: int, by: int)
 def _rescan(arrays: Arrays, state: State, level: int, by_low: int, by_high: int) -> None:
     """Any factors: look at every slot of every row of the level."""
     n_slots = len(arrays.slots)
-    start, _, end = arrays.spans[level]
+    start, end = arrays.spans[level, START], arrays.spans[level, END]
     state.totals[WORK] += (end - start) * n_slots
     for e in range(start, end):
-        row, factor = arrays.entries[e]
+        row, factor = arrays.entries[e, ROW], arrays.entries[e, FACTOR]
         upward = (factor > 0) == (arrays.rows[row, SIGN] > 0)
         old = state.moving[row, REACH]
         new = old + factor * (by_high if upward else by_low)

@@ -90,9 +90,9 @@ def improve(arrays: Arrays, walk: Walk, rounds: int) -> None:
     n_levels, n_values = arrays.cost.shape
     for i in range(rounds):
         if i % _RETURN_EVERY == 0:
-            walk.kept[:] = walk.best
+            _copy(walk.best, walk.kept)
             walk.numbers[CURRENT] = walk.numbers[BEST]
-        walk.current[:] = walk.kept
+        _copy(walk.kept, walk.current)
         for _ in range(1 + _random(walk, 4)):
             level, v = _random(walk, n_levels), _random(walk, n_values)
             if walk.allowed[level, v]:
@@ -100,11 +100,18 @@ def improve(arrays: Arrays, walk: Walk, rounds: int) -> None:
         cost = _descend(arrays, walk)
         # Equal cost is accepted: 0-1 loss has wide plateaus to cross.
         if cost <= walk.numbers[CURRENT]:
-            walk.kept[:] = walk.current
+            _copy(walk.current, walk.kept)
             walk.numbers[CURRENT] = cost
         if cost < walk.numbers[BEST]:
-            walk.best[:] = walk.current
+            _copy(walk.current, walk.best)
             walk.numbers[BEST] = cost
+
+
+@inner
+def _copy(source: IntArray, target: IntArray) -> None:
+    # Assignments between slices take seconds to compile, for the sake of their error messages.
+    for i in range(len(source)):
+        target[i] = source[i]
 
 
 @inner
@@ -160,7 +167,9 @@ def _respond(arrays: Arrays, walk: Walk, j: int) -> bool:
     """Give every level of attribute j its best value; whether that changed any."""
     n_values = len(arrays.values)
     first, end = walk.first[j], walk.first[j + 1]
-    walk.price[first:end] = arrays.cost[first:end]
+    for level in range(first, end):
+        for v in range(n_values):
+            walk.price[level, v] = arrays.cost[level, v]
     for c in range(len(walk.margin)):
         level, factor, difference = walk.level[c, j], walk.factor[c, j], walk.difference[c]
         others = walk.margin[c] - factor * arrays.values[walk.current[level]]

@@ -189,9 +189,7 @@ def _term(excess: float, product: float, power: float) -> float:
 
 
 @inner
-def _total(
-    arrays: Arrays, state: State, soft: Soft, logarithm: float, cost: int
-) -> float:
+def _total(arrays: Arrays, state: State, soft: Soft, logarithm: float, cost: int) -> float:
     """Add the rest: its fixed levels cost, its free ones count. Costs are summed as integers."""
     for level in range(arrays.n_rest):
         if state.boxes[level, LOW] == state.boxes[level, HIGH]:
@@ -227,9 +225,7 @@ def soft_probe_b(arrays: Arrays, state: State, soft: Soft, b: int, w: int) -> fl
 
 
 @inner
-def _fixed(
-    arrays: Arrays, state: State, soft: Soft, k: int, b: int, v: int, w: int, i: int
-) -> int:
+def _fixed(arrays: Arrays, state: State, soft: Soft, k: int, b: int, v: int, w: int, i: int) -> int:
     n_values, n_slots, n_w = len(arrays.values), len(arrays.slots), arrays.n_values_b
     pair = k * arrays.n_b + b
     at_table = (pair * n_slots + arrays.pair_slot[v, w]) * LANES + i
@@ -283,9 +279,7 @@ def _expand(arrays: Arrays, state: State, soft: Soft, nodes: Nodes, node: int) -
     for level in soft.active:
         if nodes.assigned[level] < 0 and level >= arrays.n_rest:
             for w in range(arrays.n_values_b):
-                soft.probe[level, w] = soft_probe_b(
-                    arrays, state, soft, level - arrays.n_rest, w
-                )
+                soft.probe[level, w] = soft_probe_b(arrays, state, soft, level - arrays.n_rest, w)
     best, least = -1, np.inf
     for level in soft.active:
         if nodes.assigned[level] >= 0:
@@ -386,7 +380,8 @@ def gather(arrays: Arrays, nodes: Nodes) -> None:
         if first >= 0:
             level = nodes.links[node, LEVEL]
             n_children = arrays.n_values_b if level >= arrays.n_rest else len(arrays.values)
-            mass = _log_sum(nodes.log_mass[first : first + n_children]) + STEP / 4
+            mass = _log_sum(nodes.log_mass[first : first + n_children])
+            mass += STEP / 4 + RELATIVE_STEP / 4 * max(mass, 0.0)
             nodes.log_mass[node] = min(nodes.log_mass[node], mass)
 
 

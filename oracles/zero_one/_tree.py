@@ -160,32 +160,35 @@ def _delete_hopeless(arrays: Arrays, state: State, tree: Tree, level: int) -> tu
 @inner
 def _probe(arrays: Arrays, state: State, tree: Tree) -> int:
     """The node's bound after all deletions; the incumbent if nothing here can beat it."""
-    incumbent = tree.numbers[INCUMBENT]
-    bound = _probe_pair(arrays, state, tree)
     limit = state.totals[WORK] + NODE_WORK
-    changed = False
-    for place in range(arrays.n_rest):
-        if bound >= incumbent:
-            return bound
-        level = tree.order[place]
-        if state.boxes[level, LOW] == state.boxes[level, HIGH]:
-            continue
-        if state.totals[WORK] > limit:
-            tree.probe[level, :] = bound
-            continue
-        probe_rest(arrays, state, level, tree.probe)
-        deleted, left = _delete_hopeless(arrays, state, tree, level)
-        if left == 0:
-            # The level keeps its interval; undoing does not depend on it.
-            tree.order[1 : place + 1] = tree.order[:place].copy()
-            tree.order[0] = level
-            return incumbent
-        if deleted > 0:
-            changed = True
-            refresh(arrays, state, level)
-    if changed:
+    while True:
+        # First and last: what star leaves behind is then this node's.
         bound = _probe_pair(arrays, state, tree)
-    return bound
+        if bound >= tree.numbers[INCUMBENT] or limit == 0:
+            return bound
+        deletions = 0
+        for place in range(arrays.n_rest):
+            level = tree.order[place]
+            if state.boxes[level, LOW] == state.boxes[level, HIGH]:
+                continue
+            if state.totals[WORK] > limit:
+                for v in range(len(arrays.values)):
+                    tree.probe[level, v] = bound
+                continue
+            probe_rest(arrays, state, level, tree.probe)
+            deleted, left = _delete_hopeless(arrays, state, tree, level)
+            if left == 0:
+                # The level keeps its interval; undoing does not depend on it.
+                for i in range(place, 0, -1):
+                    tree.order[i] = tree.order[i - 1]
+                tree.order[0] = level
+                return tree.numbers[INCUMBENT]
+            if deleted > 0:
+                refresh(arrays, state, level)
+                deletions += deleted
+        if deletions == 0:
+            return bound
+        limit = 0
 
 
 @inner
@@ -243,7 +246,8 @@ def _push(arrays: Arrays, state: State, tree: Tree, level: int, bound: int) -> N
         if state.alive[level, v]:
             at, own = count, max(bound, tree.probe[level, v])
             while at > 0 and tree.children[depth, at - 1, BOUND] > own:
-                tree.children[depth, at] = tree.children[depth, at - 1]
+                tree.children[depth, at, VALUE] = tree.children[depth, at - 1, VALUE]
+                tree.children[depth, at, BOUND] = tree.children[depth, at - 1, BOUND]
                 at -= 1
             tree.children[depth, at, VALUE] = v
             tree.children[depth, at, BOUND] = own
@@ -256,8 +260,10 @@ def _push(arrays: Arrays, state: State, tree: Tree, level: int, bound: int) -> N
 
 @inner
 def _record(arrays: Arrays, state: State, tree: Tree, cost: int) -> None:
-    """A leaf: rest and B are fixed, the bound is the cost, A takes its best values."""
-    star(arrays, state)
+    """A leaf: rest and B are fixed, the bound is the cost, A takes its best values.
+
+    Nothing was probed here since :func:`star`: it left the costs of every value of A.
+    """
     n_values, first_a = len(arrays.values), arrays.n_rest + arrays.n_b
     for level in range(first_a):
         for v in range(n_values):

@@ -145,8 +145,10 @@ class CellTable:
             ProblemError: There is no such attribute, or it is given twice.
         """
         columns = [int(j) for j in attributes]
-        if not columns or len(set(columns)) < len(columns) or not set(columns) <= set(
-            range(len(self.levels))
+        if (
+            not columns
+            or len(set(columns)) < len(columns)
+            or not set(columns) <= set(range(len(self.levels)))
         ):
             raise ProblemError("attributes: distinct attribute numbers expected, at least one")
         width = len(columns)

@@ -205,8 +205,8 @@ def _soft(layout: Layout, active: IntArray, beta: float, reference: int) -> Soft
     n_values = len(arrays.values)
     gain = np.zeros(arrays.n_blocks * LANES)
     gain[: arrays.n_a] = layout.level_gain[arrays.n_rest + arrays.n_b :]
-    weight = (gain > 0) + 0.0
-    rho = weight / max(1.0, weight.sum())
+    # As the costs of B are shared out: where the table is empty the bound is then the sum itself.
+    rho = gain / max(1.0, gain.sum())
     power = np.divide(1.0, rho, out=np.full_like(rho, np.inf), where=rho > 0)
     free_log = np.zeros(arrays.n_rest)
     rest = active[active < arrays.n_rest]
