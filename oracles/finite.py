@@ -51,6 +51,26 @@ class FiniteTable:
         """Always true: the constructor refuses anything else."""
         return True
 
+    @property
+    def n_points(self) -> int:
+        """Number of allowed points."""
+        return int(self.allowed.sum())
+
+    @property
+    def loss_spread(self) -> int:
+        """Largest loss of an allowed point minus the least."""
+        losses = self.losses[self.allowed]
+        return int(losses.max()) - int(losses.min()) if losses.size else 0
+
+    def positions(self, value: tuple[int, ...]) -> tuple[int, ...]:
+        """A point is its tuple of indices."""
+        return value
+
+    def point(self, positions: Sequence[int]) -> tuple[int, ...] | None:
+        """The point at these indices, or None if it is not allowed."""
+        point = tuple(int(i) for i in positions)
+        return point if self.allowed[point] else None
+
     def check(self) -> None:
         """Refuse an empty set.
 

@@ -12,9 +12,9 @@ A coordinate with two adjacent values is its own indicator and needs no new colu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,38 +26,9 @@ from oracles.problem import IntegerProgram
 from oracles.solution import Solution, Status
 
 IntArray = NDArray[np.int64]
-ReleasedT = TypeVar("ReleasedT", covariant=True)
 
 MAX_VALUES = 10_000
 """Most values of one coordinate that the lift will spell out."""
-
-
-class OneHotProblem(Protocol[ReleasedT]):
-    """A loss over coordinates with finitely many values each, which can be minimised with rewards.
-
-    ``minimize`` solves ``min_w scale * loss(w) - sum_j rewards[j][index of w_j]``. The set of w
-    does not depend on the loss. ``Solution.value`` is a function of the minimising w alone.
-    """
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """Number of values of each coordinate."""
-        ...
-
-    @property
-    def is_integer(self) -> bool:
-        """Whether every loss is an integer."""
-        ...
-
-    def check(self) -> None:
-        """Raise what would keep ``minimize`` from finding a point, whatever the rewards."""
-        ...
-
-    def minimize(
-        self, rewards: Sequence[IntArray], *, scale: int = 1, limits: Limits = UNLIMITED
-    ) -> Solution[ReleasedT]:
-        """Minimise with rewards; ``rewards[j]`` has shape ``(sizes[j],)``."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,6 +233,32 @@ class ReleasedVariables:
     def is_integer(self) -> bool:
         """Whether objective and recourse are integer."""
         return self.program.has_integer_objective and bool(self.program.integer.all())
+
+    @property
+    def n_points(self) -> int | None:
+        """Number of choices; not known for a program with rows."""
+        return None if self.program.n_rows else math.prod(self.sizes)
+
+    @property
+    def loss_spread(self) -> int:
+        """Sum of ``|cost| * (greatest - least value)``: without rows, no choice moves the rest."""
+        costs = self.program.objective[list(self.released)]
+        return sum(
+            math.ceil(abs(float(cost))) * int(values[-1] - values[0])
+            for cost, values in zip(costs, self.lift.values, strict=True)
+        )
+
+    def positions(self, value: IntArray) -> tuple[int, ...]:
+        """Index of each released variable's value."""
+        return tuple(
+            int(np.searchsorted(values, chosen))
+            for values, chosen in zip(self.lift.values, value, strict=True)
+        )
+
+    def point(self, positions: Sequence[int]) -> IntArray:
+        """The released variables; without rows every choice is a point."""
+        chosen = zip(self.lift.values, positions, strict=True)
+        return np.array([values[i] for values, i in chosen], dtype=np.int64)
 
     def check(self) -> None:
         """Refuse an infeasible or unbounded program.

@@ -18,8 +18,9 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -91,7 +92,6 @@ class ZeroOneExponential:
         self._beta = error / self._scale
         self._cells = cells.scaled(self._scale)
         self._subsets = _subsets(len(cells.levels), max_attributes)
-        self._sampler: Sampler | None = None
 
     def release(
         self,
@@ -121,9 +121,48 @@ class ZeroOneExponential:
             LedgerError: The budget does not allow the charge. Nothing is charged.
             UncertifiedError: A limit was reached. The charge stays.
         """
+        release = self.releases(
+            1,
+            limits=limits,
+            ledger=ledger,
+            dataset=dataset,
+            random_state=random_state,
+            contingencies=contingencies,
+        )
+        return next(release)
+
+    def releases(
+        self,
+        number: int,
+        *,
+        limits: Limits | None = None,
+        ledger: Ledger | None = None,
+        dataset: str | None = None,
+        random_state: int | BitSource | None = None,
+        contingencies: Sequence[Contingency] = (),
+    ) -> Iterator[Release[tuple[IntArray, ...]]]:
+        """Draw several times from one tree: independent draws, each charged before it is made.
+
+        The arguments and errors are those of :meth:`release`; limits are per draw. What is not
+        iterated over is not charged.
+        """
         within = limits_or_none(limits)
         source = bit_source(random_state)
-        guarantee = Guarantee(
+        guarantee = self._guarantee(source, within, contingencies)
+        for _ in range(number):
+            charge_before_noise(
+                ledger,
+                dataset,
+                mechanism=MECHANISM,
+                epsilon=self.epsilon,
+                neighbors=self.neighbors,
+            )
+            yield Release(self._draw(source, within), guarantee)
+
+    def _guarantee(
+        self, source: BitSource, limits: Limits, contingencies: Sequence[Contingency]
+    ) -> Guarantee:
+        return Guarantee(
             mechanism=MECHANISM,
             theorem=THEOREM,
             neighbors=self.neighbors,
@@ -133,12 +172,8 @@ class ZeroOneExponential:
             sensitivity=float(ZERO_ONE[self.neighbors]),
             sensitivity_source=PROVED,
             certificate=Certificate.EXACT,
-            contingencies=(*contingencies, *conditions(source, within)),
+            contingencies=(*contingencies, *conditions(source, limits)),
         )
-        charge_before_noise(
-            ledger, dataset, mechanism=MECHANISM, epsilon=self.epsilon, neighbors=self.neighbors
-        )
-        return Release(self._draw(source, within), guarantee)
 
     def _draw(self, source: BitSource, limits: Limits) -> tuple[IntArray, ...]:
         end = math.inf if limits.seconds is None else time.monotonic() + limits.seconds
@@ -147,7 +182,7 @@ class ZeroOneExponential:
             # Never inside a trial: whether it would end in a release must not decide.
             if time.monotonic() >= end:
                 break
-            draw = self._sample.trial(source)
+            draw = self._sampler.trial(source)
             if draw is not None:
                 weights = self._weights(draw)
                 if bernoulli(Fraction(1, self._multiplicity(weights)), source):
@@ -157,41 +192,48 @@ class ZeroOneExponential:
     # -- the trees -----------------------------------------------------------------------------
 
     @property
-    def _sample(self) -> Sampler:
-        if self._sampler is None:
-            self._sampler = Sampler(self._trees(), self._beta)
-        return self._sampler
+    def rate(self) -> Fraction:
+        """Nats per error: ``epsilon / Delta``."""
+        return self._beta * self._scale
 
-    def _trees(self) -> list[PartitionTree]:
+    @property
+    def sparsity(self) -> Fraction:
+        """Nats per non-zero weight, after rounding."""
+        return self._beta * self._price
+
+    @cached_property
+    def _tables(self) -> list[tuple[CellTable, list[IntArray]]]:
+        """Cells and costs of each subset of attributes."""
+        row = np.where(self._values == 0, 0, self._price)
         tables = [self._cells.project(subset) for subset in self._subsets]
-        costs = [self._costs(table) for table in tables]
+        return [(table, [np.tile(row, (size, 1)) for size in table.levels]) for table in tables]
+
+    @cached_property
+    def _sampler(self) -> Sampler:
         values = [int(value) for value in self._values]
         # Any reference would do; near the optimum the masses are of ordinary size.
         reference = min(
-            total_cost(table, self._values, cost, descend(table, values, cost))
-            for table, cost in zip(tables, costs, strict=True)
+            total_cost(table, self._values, costs, descend(table, values, costs))
+            for table, costs in self._tables
         )
-        return [
-            PartitionTree(table, self._values, cost, beta=float(self._beta), reference=reference)
-            for table, cost in zip(tables, costs, strict=True)
+        beta = float(self._beta)
+        trees = [
+            PartitionTree(table, self._values, costs, beta=beta, reference=reference)
+            for table, costs in self._tables
         ]
-
-    def _costs(self, cells: CellTable) -> list[IntArray]:
-        row = np.where(self._values == 0, 0, self._price)
-        return [np.tile(row, (size, 1)) for size in cells.levels]
+        return Sampler(trees, self._beta)
 
     def _weights(self, draw: Draw) -> tuple[IntArray, ...]:
         """The classifier of a draw, recounted from the cells."""
-        subset, tree = self._subsets[draw.tree], self._sample.trees[draw.tree]
+        layout = self._sampler.trees[draw.tree].layout
+        table, costs = self._tables[draw.tree]
         point = draw.leaf.fixed.copy()
         point[draw.leaf.levels] = draw.chosen
-        table = self._cells.project(subset)
-        chosen = tree.layout.weights(point)
-        counted = total_cost(table, self._values, self._costs(table), chosen)
-        if counted != draw.cost + tree.layout.constant:
+        chosen = layout.weights(point)
+        if total_cost(table, self._values, costs, chosen) != draw.cost + layout.constant:
             raise EnvelopeError("the recount of a drawn classifier differs from its tree's")
         weights = [np.zeros(size, dtype=np.int64) for size in self._cells.levels]
-        for j, block in zip(subset, chosen, strict=True):
+        for j, block in zip(self._subsets[draw.tree], chosen, strict=True):
             weights[j] = block
         return tuple(weights)
 

@@ -46,7 +46,7 @@ from oracle_dp.noise import (
 )
 from oracle_dp.privacy import Contingency, Guarantee, Neighbors, Release
 from oracles import Certificate, Limits
-from oracles.lift import IntArray, OneHotProblem
+from oracles.coordinates import IntArray, OneHotProblem
 
 ValueT = TypeVar("ValueT")
 

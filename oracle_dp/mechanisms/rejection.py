@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from flint import arb, fmpz
@@ -91,7 +91,8 @@ class Sampler:
 
     trees: Sequence[PartitionTree]
     beta: Fraction
-    share: float = FIRST_SHARE
+    log_share: float = field(default_factory=lambda: math.log(FIRST_SHARE))
+    granted: int = 0
     trials_left: int = 0
     gathered: int = 0
 
@@ -172,14 +173,16 @@ class Sampler:
         expanded = 0
         while done := self._split_heavy_nodes():
             expanded += done
-        self.share *= SHRINK
-        self.trials_left = 8 + expanded // 4
+        self.log_share += math.log(SHRINK)
+        # Where nothing heavy is left to split, looking for it becomes rare.
+        self.granted = 8 + expanded // 4 if expanded else max(8, 2 * self.granted)
+        self.trials_left = self.granted
 
     def _split_heavy_nodes(self) -> int:
         roots = [tree.log_mass(0) for tree in self.trees]
         high = max(roots)
         total = high + math.log(sum(math.exp(root - high) for root in roots))
-        done = sum(tree.refine(total + math.log(self.share), CHUNK) for tree in self.trees)
+        done = sum(tree.refine(total + self.log_share, CHUNK) for tree in self.trees)
         self._gather()
         return done
 

@@ -61,6 +61,50 @@ def bernoulli_real(probability: Callable[[], arb], source: BitSource) -> bool:
                 return False
 
 
+def pick_real(weights: Callable[[], Sequence[arb]], source: BitSource) -> int:
+    """Index i with probability proportional to the real number ``w_i``, exactly.
+
+    Args:
+        weights: Encloses w, not negative and not all 0, at the working precision of its call. The
+            enclosures must shrink to w as the precision grows.
+        source: Where the bits come from.
+
+    Raises:
+        ValueError: A weight is certainly negative, or their sum is certainly not positive.
+    """
+    digits, n = 0, 0
+    while True:
+        digits = (digits << BLOCK) | source.bits(BLOCK)
+        n += BLOCK
+        with ctx.workprec(n + GUARD):
+            index = _place(weights(), digits, n)
+        if index is not None:
+            return index
+
+
+def _place(weights: Sequence[arb], digits: int, n: int) -> int | None:
+    """Whose stretch of the line holds ``U * total`` for every U in ``[digits, digits + 1) / 2^n``.
+
+    None if the enclosures leave it open.
+    """
+    if any(weight < 0 for weight in weights):
+        raise ValueError("a negative weight")
+    total = sum(weights, arb(0))
+    if total <= 0:
+        raise ValueError("weights without a positive sum")
+    least, most = total * arb(fmpz(digits)), total * arb(fmpz(digits + 1))
+    begin = arb(0)
+    for i, weight in enumerate(weights):
+        end = begin + weight * arb(fmpz(1) << n)
+        # The line's own ends need no comparison, which would compare a ball with itself.
+        if i > 0 and not least >= begin:
+            return None
+        if i == len(weights) - 1 or most <= end:
+            return i
+        begin = end
+    raise ValueError("no weight")
+
+
 def dyadic(logarithm: float, shift: int) -> int:
     """A fixed function of a float: about ``exp(logarithm) * 2^(shift + 52)``, as an integer.
 

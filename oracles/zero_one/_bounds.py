@@ -4,7 +4,7 @@ The rest levels have sets of values left; their least and greatest weights bound
 to a cell's margin. A table entry (b, slot, a) is what its cells pay whatever the rest does within
 its intervals. Every level of A has a copy of each level of B and chooses for itself:
 
-    bound = rest + sum_a min_v ( cost_a[v] + sum_b min_w ( table[b, slot(v, w), a] + share[b, w, a] ) )
+    rest + sum_a min_v ( cost_a[v] + sum_b min_w ( table[b, slot(v, w), a] + share[b, w, a] ) )
 
 The shares of a level of B sum to its cost exactly, so equal copies pay it once; relaxing that they
 are equal can only lower the minimum. ``rest`` is the sum of the cheapest values left at the rest
@@ -13,116 +13,38 @@ levels. All of it is int64 arithmetic without rounding. (docs/theory/search.md.)
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
-
-from oracles.zero_one._compile import inner, kernel, min_sum, set_difference, set_sum, total
+from oracles.zero_one._compile import (
+    add_run,
+    inner,
+    kernel,
+    min_sum,
+    set_difference,
+    set_sum,
+    subtract_run,
+    total,
+)
 from oracles.zero_one._layout import (
+    BUNDLE,
     END,
     FACTOR,
     FACTOR_A,
     FACTOR_B,
+    FIRST,
     GROUP,
     LANES,
-    ROW,
+    LAST,
     SIGN,
     SPLIT,
     START,
     Arrays,
-    Layout,
-    aligned,
 )
+from oracles.zero_one._state import FLOOR, PAID, REACH, REST
+from oracles.zero_one._state import HIGH as HIGH
+from oracles.zero_one._state import LOW as LOW
+from oracles.zero_one._state import WORK as WORK
+from oracles.zero_one._state import State as State
+from oracles.zero_one._state import new_state as new_state
 from oracles.zero_one.cells import IntArray
-
-LOW, HIGH, FLOOR = 0, 1, 2
-"""Columns of ``State.boxes``."""
-
-REACH, PAID = 0, 1
-"""Columns of ``State.moving``."""
-
-REST, WORK = 0, 1
-"""Places in ``State.totals``."""
-
-
-class State(NamedTuple):
-    """What changes during a search.
-
-    Attributes:
-        at_sums, at_best: Where sums and minima begin in ``scratch``.
-        alive: Values left at each level, shape ``(d, V)``.
-        boxes: Per rest level the positions of the least and greatest value left, and the cheapest
-            cost of a value left, shape ``(n_rest, 3)``.
-        moving: Per row the rest's greatest (rows that want +) or least (others) margin and, with
-            one-hot attributes, the number of slots paid for, shape ``(R, 2)``.
-        table: Flat ``(n_blocks, n_b, S, LANES)``.
-        share: Flat ``(n_blocks, n_b, n_values_b, LANES)``: costs of B split over its copies.
-        cost_a: Flat ``(n_blocks, V, LANES)``; the padding costs nothing.
-        scratch: ``LANES`` zeros; ``V + 1`` times ``LANES`` to work in; the cost of every value of
-            every level of A, ``(n_blocks, V, LANES)``; the minima over w behind it,
-            ``(n_blocks, n_b, V, LANES)``.
-        totals: Cost of the rest's cheapest values, and the work done so far.
-    """
-
-    at_sums: int
-    at_best: int
-    alive: NDArray[np.bool_]
-    boxes: IntArray
-    moving: IntArray
-    table: IntArray
-    share: IntArray
-    cost_a: IntArray
-    scratch: IntArray
-    totals: IntArray
-
-
-def new_state(layout: Layout) -> State:
-    """All values left everywhere. The table is filled by :func:`settle`."""
-    arrays = layout.arrays
-    n_levels, n_values = arrays.cost.shape
-    alive = np.ones((n_levels, n_values), dtype=np.bool_)
-    alive[arrays.n_rest : arrays.n_rest + arrays.n_b, arrays.n_values_b :] = False
-    at_sums = (n_values + 2) * LANES
-    at_best = at_sums + arrays.n_blocks * n_values * LANES
-    size = at_best + arrays.n_blocks * arrays.n_b * n_values * LANES
-    n_table = arrays.n_blocks * arrays.n_b * len(arrays.slots) * LANES
-    return State(
-        at_sums,
-        at_best,
-        alive,
-        np.zeros((arrays.n_rest, 3), dtype=np.int64),
-        np.zeros((len(arrays.rows), 2), dtype=np.int64),
-        aligned(np.zeros(n_table, dtype=np.int64)),
-        aligned(_shares(layout)),
-        aligned(_costs_of_a(arrays)),
-        aligned(np.zeros(size, dtype=np.int64)),
-        np.zeros(2, dtype=np.int64),
-    )
-
-
-def _costs_of_a(arrays: Arrays) -> IntArray:
-    n_values = len(arrays.values)
-    padded = np.zeros((arrays.n_blocks * LANES, n_values), dtype=np.int64)
-    padded[: arrays.n_a] = arrays.cost[arrays.n_rest + arrays.n_b :]
-    return padded.reshape(arrays.n_blocks, LANES, n_values).transpose(0, 2, 1)
-
-
-def _shares(layout: Layout) -> IntArray:
-    """B's costs, split in proportion to the gains of the cells at (a, b); exact sums."""
-    arrays = layout.arrays
-    n_b, n_w = arrays.n_b, arrays.n_values_b
-    stake = np.zeros((n_b, arrays.n_blocks * LANES))
-    b = layout.cell_level[:, -2] - arrays.n_rest
-    a = layout.cell_level[:, -1] - arrays.n_rest - n_b
-    np.add.at(stake, (b, a), np.abs(layout.cell_difference).astype(float))
-    total = stake.sum(axis=1, keepdims=True)
-    part = np.divide(stake, total, out=np.zeros_like(stake), where=total > 0)
-    cost = arrays.cost[arrays.n_rest : arrays.n_rest + n_b, :n_w]
-    share = np.floor(cost[:, :, None] * part[:, None, :]).astype(np.int64)
-    # The rounding, either way, is left to the copy with most at stake.
-    share[np.arange(n_b), :, stake.argmax(axis=1)] += cost - share.sum(axis=2)
-    return share.reshape(n_b, n_w, arrays.n_blocks, LANES).transpose(2, 0, 1, 3)
 
 
 @kernel
@@ -136,29 +58,44 @@ def settle(arrays: Arrays, state: State) -> None:
     for level in range(arrays.n_rest):
         for e in range(arrays.spans[level, START], arrays.spans[level, END]):
             add = arrays.entries[e, FACTOR] * arrays.values[0]
-            state.moving[arrays.entries[e, ROW], REACH] += add
-    for row in range(len(arrays.rows)):
+            state.moving[arrays.entries[e, BUNDLE], REACH] += add
+    for bundle in range(len(arrays.bundles)):
         for s in range(len(arrays.slots)):
-            if _pays(arrays, row, s, state.moving[row, REACH]):
-                at = arrays.rows[row, GROUP] + s * LANES
-                set_sum(state.table, at, state.table, at, arrays.gains, row * LANES)
-                state.moving[row, PAID] += 1
+            # The slots of a bundle of several rows are sums: the same for all.
+            if _pays(arrays, bundle, s, state.moving[bundle, REACH]):
+                state.moving[bundle, PAID] += 1
+                _pay(arrays, state, bundle, s, s + 1, True)
     for level in range(arrays.n_rest):
         refresh(arrays, state, level)
 
 
 @inner
-def _pays(arrays: Arrays, row: int, s: int, reach: int) -> bool:
+def _pays(arrays: Arrays, bundle: int, s: int, reach: int) -> bool:
+    """Whether a bundle's cells pay in a slot, given its reach."""
+    row = arrays.bundles[bundle, FIRST]
     margin = reach + arrays.rows[row, FACTOR_A] * arrays.slots[s, 0]
     margin += arrays.rows[row, FACTOR_B] * arrays.slots[s, 1]
-    if arrays.rows[row, SIGN] > 0:
-        return margin <= 0
-    return margin >= 1
+    if arrays.bundles[bundle, SIGN] > 0:
+        return bool(margin <= 0)
+    return bool(margin >= 1)
+
+
+@inner
+def _pay(arrays: Arrays, state: State, bundle: int, s: int, end: int, pays: bool) -> None:
+    """Add what a bundle's cells pay to slots s to end, or take it away."""
+    first, last = arrays.bundles[bundle, FIRST], arrays.bundles[bundle, LAST]
+    state.totals[WORK] += (last - first) * (end - s)
+    for row in range(first, last):
+        at = arrays.rows[row, GROUP] + s * LANES
+        if pays:
+            add_run(state.table, at, arrays.gains, row * LANES, end - s)
+        else:
+            subtract_run(state.table, at, arrays.gains, row * LANES, end - s)
 
 
 @inner
 def refresh(arrays: Arrays, state: State, level: int) -> None:
-    """Follow the values left at a rest level: its cheapest cost, its interval, its rows."""
+    """Follow the values left at a rest level: its cheapest cost, its interval, its bundles."""
     low, high, floor = state.boxes[level, LOW], state.boxes[level, HIGH], -1
     for v in range(len(arrays.values)):
         if state.alive[level, v]:
@@ -173,7 +110,10 @@ def refresh(arrays: Arrays, state: State, level: int) -> None:
 
 @inner
 def move(arrays: Arrays, state: State, level: int, low: int, high: int) -> None:
-    """Give a rest level another interval; only its rows change. Moving back undoes it exactly."""
+    """Give a rest level another interval; only its bundles change.
+
+    Moving back undoes it exactly.
+    """
     by_low = arrays.values[low] - arrays.values[state.boxes[level, LOW]]
     by_high = arrays.values[high] - arrays.values[state.boxes[level, HIGH]]
     state.boxes[level, LOW] = low
@@ -185,68 +125,53 @@ def move(arrays: Arrays, state: State, level: int, low: int, high: int) -> None:
         _rescan(arrays, state, level, by_low, by_high)
         return
     if by_high != 0:
-        _slide_positive(arrays, state, start, split, by_high)
+        _slide(arrays, state, start, split, by_high)
     if by_low != 0:
-        _slide_negative(arrays, state, split, end, by_low)
+        _slide(arrays, state, split, end, by_low)
 
 
 @inner
-def _slide_positive(arrays: Arrays, state: State, start: int, end: int, by: int) -> None:
-    """Rows that want + pay in the first ``paid`` slots: those with ``slot + reach <= 0``."""
-    steps, moving = arrays.steps, state.moving
-    for e in range(start, end):
-        row = arrays.entries[e, ROW]
-        reach, paid = moving[row, REACH] + by, moving[row, PAID]
-        at = arrays.rows[row, GROUP] + paid * LANES
-        while steps[paid + 1] <= -reach:
-            set_sum(state.table, at, state.table, at, arrays.gains, row * LANES)
-            paid += 1
-            at += LANES
-        while steps[paid] > -reach:
-            paid -= 1
-            at -= LANES
-            set_difference(state.table, at, state.table, at, arrays.gains, row * LANES)
-        moving[row, REACH], moving[row, PAID] = reach, paid
+def _slide(arrays: Arrays, state: State, start: int, end: int, by: int) -> None:
+    """One-hot attributes: shift the reach of a level's bundles of one sign.
 
-
-@inner
-def _slide_negative(arrays: Arrays, state: State, start: int, end: int, by: int) -> None:
-    """Rows that want - pay behind the first ``n_slots - paid``: where ``slot + reach >= 1``."""
-    steps, moving, n_slots = arrays.steps, state.moving, len(arrays.slots)
+    Slots increase. A bundle that wants + pays in those with ``slot + reach <= 0``, its first
+    ``paid``; one that wants - pays in those with ``slot + reach >= 1``, all but the others.
+    """
     for e in range(start, end):
-        row = arrays.entries[e, ROW]
-        reach, free = moving[row, REACH] + by, n_slots - moving[row, PAID]
-        at = arrays.rows[row, GROUP] + free * LANES
-        while steps[free] > -reach:
-            free -= 1
-            at -= LANES
-            set_sum(state.table, at, state.table, at, arrays.gains, row * LANES)
-        while steps[free + 1] <= -reach:
-            set_difference(state.table, at, state.table, at, arrays.gains, row * LANES)
-            free += 1
-            at += LANES
-        moving[row, REACH], moving[row, PAID] = reach, n_slots - free
+        bundle = arrays.entries[e, BUNDLE]
+        reach = state.moving[bundle, REACH] + by
+        state.moving[bundle, REACH] = reach
+        old = state.moving[bundle, PAID]
+        positive = arrays.bundles[bundle, SIGN] > 0
+        below = old if positive else len(arrays.slots) - old
+        edge = below
+        while arrays.steps[edge + 1] <= -reach:
+            edge += 1
+        while arrays.steps[edge] > -reach:
+            edge -= 1
+        if edge == below:
+            continue
+        state.moving[bundle, PAID] += edge - below if positive else below - edge
+        pays = (edge > below) == positive
+        _pay(arrays, state, bundle, min(edge, below), max(edge, below), pays)
 
 
 @inner
 def _rescan(arrays: Arrays, state: State, level: int, by_low: int, by_high: int) -> None:
-    """Any factors: look at every slot of every row of the level."""
+    """Any factors: look at every slot of every bundle of the level, a row each."""
     n_slots = len(arrays.slots)
     start, end = arrays.spans[level, START], arrays.spans[level, END]
     state.totals[WORK] += (end - start) * n_slots
     for e in range(start, end):
-        row, factor = arrays.entries[e, ROW], arrays.entries[e, FACTOR]
-        upward = (factor > 0) == (arrays.rows[row, SIGN] > 0)
-        old = state.moving[row, REACH]
+        bundle, factor = arrays.entries[e, BUNDLE], arrays.entries[e, FACTOR]
+        upward = (factor > 0) == (arrays.bundles[bundle, SIGN] > 0)
+        old = state.moving[bundle, REACH]
         new = old + factor * (by_high if upward else by_low)
-        state.moving[row, REACH] = new
+        state.moving[bundle, REACH] = new
         for s in range(n_slots):
-            before, after = _pays(arrays, row, s, old), _pays(arrays, row, s, new)
-            at = arrays.rows[row, GROUP] + s * LANES
-            if after and not before:
-                set_sum(state.table, at, state.table, at, arrays.gains, row * LANES)
-            if before and not after:
-                set_difference(state.table, at, state.table, at, arrays.gains, row * LANES)
+            before, after = _pays(arrays, bundle, s, old), _pays(arrays, bundle, s, new)
+            if after != before:
+                _pay(arrays, state, bundle, s, s + 1, after)
 
 
 @inner
@@ -259,7 +184,8 @@ def star(arrays: Arrays, state: State) -> int:
     for k in range(arrays.n_blocks):
         at_sums = state.at_sums + k * n_values * LANES
         for v in range(n_values):
-            set_sum(scratch, at_sums + v * LANES, state.cost_a, (k * n_values + v) * LANES, scratch, 0)
+            at_cost = (k * n_values + v) * LANES
+            set_sum(scratch, at_sums + v * LANES, state.cost_a, at_cost, scratch, 0)
         for b in range(n_b):
             pair = k * n_b + b
             at_best = state.at_best + pair * n_values * LANES
@@ -280,7 +206,7 @@ def star(arrays: Arrays, state: State) -> int:
                 at = at_sums + v * LANES
                 set_sum(scratch, at, scratch, at, scratch, at_best + v * LANES)
         bound += _least_total(scratch, n_values, at_sums)
-    return bound
+    return int(bound)
 
 
 @inner
@@ -290,7 +216,7 @@ def _least_total(scratch: IntArray, n_values: int, at: int) -> int:
     set_sum(scratch, at_least, scratch, at, scratch, 0)
     for v in range(1, n_values):
         min_sum(scratch, at_least, scratch, at + v * LANES, scratch, 0)
-    return total(scratch, at_least)
+    return int(total(scratch, at_least))
 
 
 @inner
@@ -331,4 +257,3 @@ def probe_rest(arrays: Arrays, state: State, level: int, probe: IntArray) -> Non
             bound = star(arrays, state)
             probe[level, v] = bound - state.boxes[level, FLOOR] + arrays.cost[level, v]
     move(arrays, state, level, low, high)
-

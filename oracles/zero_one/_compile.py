@@ -15,6 +15,8 @@ from oracles.zero_one._layout import LANES
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
+_VECTOR = ir.VectorType(ir.IntType(64), LANES)
+
 
 def kernel(function: FunctionT) -> FunctionT:
     """Compile at the first call, without the interpreter's lock; keep the machine code on disk."""
@@ -27,7 +29,7 @@ def inner(function: FunctionT) -> FunctionT:
 
 
 def _compiled(function: FunctionT, **options: bool) -> FunctionT:
-    decorate = functools.partial(numba.njit, nogil=True, error_model="numpy", **options)
+    decorate: Any = functools.partial(numba.njit, nogil=True, error_model="numpy", **options)
     try:
         compiled: FunctionT = decorate(cache=True)(function)
     except RuntimeError:
@@ -36,76 +38,86 @@ def _compiled(function: FunctionT, **options: bool) -> FunctionT:
     return compiled
 
 
+def _address(context: Any, builder: Any, array_type: Any, array: Any, place: Any) -> Any:
+    """Where the lanes begin that start at a place of a flat int64 array."""
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [place]), _VECTOR.as_pointer())
+
+
 def _lanes(combine: Callable[[Any, Any, Any, Any], Any]) -> Any:
-    """Code for ``target[at_target:] = combine(target, x[at_x:], y[at_y:])`` on ``LANES`` lanes.
+    """The operation ``target[at:] = combine(target[at:], x[at_x:], y[at_y:])`` on ``LANES`` lanes.
 
     The compiler does not vectorise such short loops by itself: it cannot know that the arrays
     do not overlap.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        vector = ir.VectorType(ir.IntType(64), LANES)
-        pointers = []
-        for i in (0, 2, 4):
-            array = context.make_array(signature.args[i])(context, builder, args[i])
-            address = builder.gep(array.data, [args[i + 1]])
-            pointers.append(builder.bitcast(address, vector.as_pointer()))
-        target, x, y = (builder.load(pointer, align=8) for pointer in pointers)
-        builder.store(combine(builder, target, x, y), pointers[0], align=8)
+        addresses = [
+            _address(context, builder, signature.args[i], args[i], args[i + 1]) for i in (0, 2, 4)
+        ]
+        target, x, y = (builder.load(address, align=8) for address in addresses)
+        builder.store(combine(builder, target, x, y), addresses[0], align=8)
         return context.get_dummy_value()
 
-    return generate
+    def operation(context, target, at, x, at_x, y, at_y):  # type: ignore[no-untyped-def]
+        return types.void(target, types.intp, x, types.intp, y, types.intp), generate
+
+    return intrinsic(operation)
 
 
 def _minimum(builder: Any, x: Any, y: Any) -> Any:
     return builder.select(builder.icmp_signed("<", x, y), x, y)
 
 
-_SET_SUM = _lanes(lambda builder, _, x, y: builder.add(x, y))
-_SET_DIFFERENCE = _lanes(lambda builder, _, x, y: builder.sub(x, y))
-_MIN_SUM = _lanes(lambda builder, target, x, y: _minimum(builder, target, builder.add(x, y)))
+set_sum = _lanes(lambda builder, _, x, y: builder.add(x, y))
+"""``target = x + y``: arguments are three flat int64 arrays, each followed by a place in it."""
+
+set_difference = _lanes(lambda builder, _, x, y: builder.sub(x, y))
+"""``target = x - y``."""
+
+min_sum = _lanes(lambda builder, target, x, y: _minimum(builder, target, builder.add(x, y)))
+"""``target = min(target, x + y)``."""
 
 
-def _signature(target: Any, x: Any, y: Any) -> Any:
-    return types.void(target, types.intp, x, types.intp, y, types.intp)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def set_sum(  # type: ignore[no-untyped-def]
-    typing_context, target, at_target, x, at_x, y, at_y
-):
-    """``target = x + y`` on the lanes that begin at the given places of flat int64 arrays."""
-    return _signature(target, x, y), _SET_SUM
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def set_difference(  # type: ignore[no-untyped-def]
-    typing_context, target, at_target, x, at_x, y, at_y
-):
-    """``target = x - y``, like :func:`set_sum`."""
-    return _signature(target, x, y), _SET_DIFFERENCE
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def min_sum(  # type: ignore[no-untyped-def]
-    typing_context, target, at_target, x, at_x, y, at_y
-):
-    """``target = min(target, x + y)``, like :func:`set_sum`."""
-    return _signature(target, x, y), _MIN_SUM
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def total(typing_context, x, at_x):  # type: ignore[no-untyped-def]
-    """Sum of the lanes that begin at a place of a flat int64 array."""
+def _run(subtract: bool) -> Any:
+    """The operation that adds ``x[at_x:]`` to each of ``count`` blocks of lanes from ``at`` on."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        vector = ir.VectorType(ir.IntType(64), LANES)
-        array = context.make_array(signature.args[0])(context, builder, args[0])
-        address = builder.gep(array.data, [args[1]])
-        lanes = builder.load(builder.bitcast(address, vector.as_pointer()), align=8)
-        kind = ir.FunctionType(ir.IntType(64), [vector])
+        target, at, x, at_x, count = args
+        lanes = builder.load(_address(context, builder, signature.args[2], x, at_x), align=8)
+        first = _address(context, builder, signature.args[0], target, at)
+        utilities: Any = cgutils
+        with utilities.for_range(builder, count) as loop:
+            place = builder.gep(first, [loop.index])
+            old = builder.load(place, align=8)
+            new = builder.sub(old, lanes) if subtract else builder.add(old, lanes)
+            builder.store(new, place, align=8)
+        return context.get_dummy_value()
+
+    def operation(context, target, at, x, at_x, count):  # type: ignore[no-untyped-def]
+        return types.void(target, types.intp, x, types.intp, types.intp), generate
+
+    return intrinsic(operation)
+
+
+add_run = _run(subtract=False)
+"""``target += x`` on consecutive blocks: target and place, x and place, number of blocks."""
+
+subtract_run = _run(subtract=True)
+"""``target -= x`` on consecutive blocks."""
+
+
+def _total(context, x, at_x):  # type: ignore[no-untyped-def]
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = ir.FunctionType(ir.IntType(64), [_VECTOR])
         name = f"llvm.vector.reduce.add.v{LANES}i64"
-        reduce = cgutils.get_or_insert_function(builder.module, kind, name)
-        return builder.call(reduce, [lanes])
+        utilities: Any = cgutils
+        reduce = utilities.get_or_insert_function(builder.module, kind, name)
+        address = _address(context, builder, signature.args[0], *args)
+        return builder.call(reduce, [builder.load(address, align=8)])
 
     return types.int64(x, types.intp), generate
+
+
+total: Any = intrinsic(_total)
+"""The sum of the lanes that begin at a place of a flat int64 array."""

@@ -9,7 +9,8 @@ Only the excess matters: a cell pays ``gain = |positive - negative|`` if it is p
 majority and nothing otherwise. What it pays in any case is a constant, and so are cells that cannot
 change their prediction. A cell that wants the positive class is then described by the *greatest*
 margin the rest can give it, a cell that wants the negative class by the *least*: its reach. Cells
-that agree in the rest, in B and in what they want share their reach and form a *row* over A.
+that agree in the rest and in what they want share their reach: a *bundle*. Within it, those that
+agree in B form a *row* over A, which is added to the table in one go.
 
 Levels are numbered through: the rest first, then B, then A. (docs/theory/search.md.)
 """
@@ -40,14 +41,11 @@ MAX_UNITS = 2**61
 INFINITE = 2**62
 """Beyond every margin."""
 
-SIGN, GROUP, FACTOR_A, FACTOR_B = 0, 1, 2, 3
-"""Columns of ``Arrays.rows``."""
-
+# Columns of ``Arrays.bundles``, ``Arrays.rows``, ``Arrays.spans`` and ``Arrays.entries``.
+SIGN, FIRST, LAST = 0, 1, 2
+GROUP, FACTOR_A, FACTOR_B = 0, 1, 2
 START, SPLIT, END = 0, 1, 2
-"""Columns of ``Arrays.spans``."""
-
-ROW, FACTOR = 0, 1
-"""Columns of ``Arrays.entries``."""
+BUNDLE, FACTOR = 0, 1
 
 
 class Arrays(NamedTuple):
@@ -68,10 +66,12 @@ class Arrays(NamedTuple):
         slots: Weights of A and B that represent each slot, shape ``(S, 2)``.
         steps: The sum of each slot's weights between two infinities, shape ``(S + 2,)``.
         pair_slot: Slot of each pair of values of A and B, shape ``(V, n_values_b)``.
-        rows: Per row its sign (1: its cells want the positive class, -1: the negative), where in
-            the flat table ``(n_blocks, n_b, S, LANES)`` its slot 0 is, and its factors of A and B.
+        bundles: Per bundle its sign (1: its cells want the positive class, -1: the negative), its
+            first row and the first row behind it.
+        rows: Per row where in the flat table ``(n_blocks, n_b, S, LANES)`` its slot 0 is, and its
+            factors of A and B.
         gains: Gains of each row's cells by lane, flat ``(R, LANES)``.
-        entries: Rows of each rest level and the level's factor in them.
+        entries: Bundles of each rest level and the level's factor in them.
         spans: Entries of each rest level: the first, the first that wants the negative class,
             the end. Shape ``(n_rest, 3)``.
     """
@@ -87,6 +87,7 @@ class Arrays(NamedTuple):
     slots: IntArray
     steps: IntArray
     pair_slot: IntArray
+    bundles: IntArray
     rows: IntArray
     gains: IntArray
     entries: IntArray
@@ -124,6 +125,13 @@ class Layout:
         pairs = zip(self.starts, self.sizes, strict=True)
         return tuple(chosen[start : start + size] for start, size in pairs)
 
+    def cost(self, point: IntArray) -> int:
+        """What a point pays beyond the constant."""
+        margin = (self.arrays.values[point][self.cell_level] * self.cell_factor).sum(axis=1)
+        wrong = (margin >= 1) != (self.cell_difference > 0)
+        priced = self.arrays.cost[np.arange(len(point)), point].sum()
+        return int(np.abs(self.cell_difference[wrong]).sum() + priced)
+
     def point(self, weights: Sequence[IntArray]) -> IntArray:
         """Position of each level's value from weights per attribute of the table."""
         positions = np.zeros(len(self.arrays.cost), dtype=np.int64)
@@ -132,13 +140,17 @@ class Layout:
         return positions
 
 
-def lay_out(cells: CellTable, values: IntArray, costs: Sequence[IntArray]) -> Layout:
+def lay_out(
+    cells: CellTable, values: IntArray, costs: Sequence[IntArray], *, cut: bool = False
+) -> Layout:
     """Choose the pair and build the arrays.
 
     Args:
         cells: The data.
         values: The weights, increasing.
         costs: One array per attribute, shape ``(levels, len(values))``.
+        cut: Whether to lower the price of values that cannot be optimal to one more than the gain
+            of their level's cells. For minimisers: it keeps the optima and their cost only.
 
     Raises:
         ProblemError: Margins, or counts and costs together, could overflow.
@@ -146,32 +158,38 @@ def lay_out(cells: CellTable, values: IntArray, costs: Sequence[IntArray]) -> La
     kept, constant = _open_cells(cells, values)
     codes, factors = cells.codes[kept], cells.factors[kept]
     difference = cells.positive[kept] - cells.negative[kept]
+    one_hot = bool((factors == 1).all())
     a, b = _choose_pair(codes, factors, difference, cells.levels, len(values))
     order = [j for j in range(len(cells.levels)) if j not in (a, b)] + [b, a]
     sizes, tables, values_b = list(cells.levels), list(costs), values
     if b < 0:
-        # B is then the last column: one level that every cell has, with the only weight 0.
-        codes, factors = _with_column(codes, 0), _with_column(factors, 1)
+        # B is then the last column: one level that every cell has, without effect.
+        codes, factors = (np.pad(array, ((0, 0), (0, 1))) for array in (codes, factors))
         sizes, values_b = [*sizes, 1], np.zeros(1, dtype=np.int64)
         tables = [*tables, np.zeros((1, len(values)), dtype=np.int64)]
     starts = np.concatenate([[0], np.cumsum([sizes[j] for j in order])]).astype(np.int64)
     level, factor = codes[:, order] + starts[:-1], factors[:, order]
-    level_gain = _sum_by(level, np.abs(difference), int(starts[-1]))
-    cost, least = _normalise([tables[j] for j in order], level_gain)
+    level_gain = np.zeros(starts[-1], dtype=np.int64)
+    np.add.at(level_gain, level, np.abs(difference)[:, None])
+    cost, least = _normalise([tables[j] for j in order], level_gain if cut else None)
     if sum(map(int, cost.max(axis=1))) + sum(map(int, np.abs(difference))) > MAX_UNITS:
         raise ProblemError(f"counts and costs: their sum must not exceed {MAX_UNITS}")
 
     one_hot = bool((factors == 1).all())
     slots, pair_slot = _slots(values, values_b, one_hot)
     n_rest, n_b, n_a = int(starts[-3]), sizes[b], sizes[a]
-    row_cells, row = _rows(level, difference, n_rest + n_b, one_hot)
+    row_cells, row, first_rows = _rows(level, difference, n_rest + n_b, one_hot)
     lane = (level[:, -1] - n_rest - n_b) % LANES
     block = (level[row_cells, -1] - n_rest - n_b) // LANES
     group = (block * n_b + level[row_cells, -2] - n_rest) * len(slots) * LANES
-    sign = np.sign(difference[row_cells])
+    bundle_cells = row_cells[first_rows]
+    sign = np.sign(difference[bundle_cells])
+    bundles = np.stack(
+        [sign, first_rows, np.append(first_rows[1:], len(row_cells))[: len(sign)]], 1
+    )
     gains = np.zeros((len(row_cells), LANES), dtype=np.int64)
     gains[row, lane] = np.abs(difference)
-    entries, spans = _entries(level[row_cells, :-2], factor[row_cells, :-2], sign, n_rest)
+    entries, spans = _entries(level[bundle_cells, :-2], factor[bundle_cells, :-2], sign, n_rest)
     arrays = Arrays(
         n_rest,
         n_b,
@@ -184,7 +202,8 @@ def lay_out(cells: CellTable, values: IntArray, costs: Sequence[IntArray]) -> La
         slots,
         np.concatenate([[-INFINITE], slots.sum(axis=1), [INFINITE]]),
         pair_slot,
-        np.stack([sign, group, factor[row_cells, -1], factor[row_cells, -2]], axis=1),
+        bundles,
+        np.stack([group, factor[row_cells, -1], factor[row_cells, -2]], axis=1),
         aligned(gains),
         entries,
         spans,
@@ -248,8 +267,8 @@ def _slots(values: IntArray, values_b: IntArray, one_hot: bool) -> tuple[IntArra
     return np.ascontiguousarray(pairs), pair_slot.reshape(shape).astype(np.int64)
 
 
-def _normalise(costs: Sequence[IntArray], level_gain: IntArray) -> tuple[IntArray, int]:
-    """Costs with minimum 0 in every row, cut where a value cannot be optimal, and the minima's sum.
+def _normalise(costs: Sequence[IntArray], level_gain: IntArray | None) -> tuple[IntArray, int]:
+    """Costs with minimum 0 in every row, and the sum of the minima.
 
     Changing one level changes the errors by at most the gain of its cells: a value that costs
     more than that above the cheapest is beaten by it, and still is after the cut.
@@ -258,44 +277,40 @@ def _normalise(costs: Sequence[IntArray], level_gain: IntArray) -> tuple[IntArra
     if int(stacked.max()) - int(stacked.min()) > 2**62:
         raise ProblemError(f"costs: they must not differ by more than {2**62}")
     least = stacked.min(axis=1, keepdims=True)
-    cost = np.minimum(stacked - least, level_gain[:, None] + 1)
+    cost = stacked - least
+    if level_gain is not None:
+        cost = np.minimum(cost, level_gain[:, None] + 1)
     return np.ascontiguousarray(cost), sum(map(int, least[:, 0]))
 
 
 def _rows(
     level: IntArray, difference: IntArray, first_a: int, one_hot: bool
-) -> tuple[IntArray, IntArray]:
-    """A cell of each row, and the row of each cell. With factors every cell is its own row."""
+) -> tuple[IntArray, IntArray, IntArray]:
+    """A cell of each row, the row of each cell, and the first row of each bundle.
+
+    With factors every cell is a row and a bundle of its own.
+    """
     if not one_hot or len(level) == 0:
         every = np.arange(len(level))
-        return every, every
+        return every, every, every
     block = (level[:, -1] - first_a) // LANES
-    key = np.column_stack([level[:, :-1], block, np.sign(difference)])
-    _, cell, row = np.unique(key, axis=0, return_index=True, return_inverse=True)
-    return cell, row.ravel()
+    key = np.column_stack([level[:, :-2], np.sign(difference), level[:, -2], block])
+    rows, cell, row = np.unique(key, axis=0, return_index=True, return_inverse=True)
+    new = np.ones(len(rows), dtype=bool)
+    new[1:] = (rows[1:, :-2] != rows[:-1, :-2]).any(axis=1)
+    return cell, row.ravel(), np.flatnonzero(new)
 
 
 def _entries(
     level: IntArray, factor: IntArray, sign: IntArray, n_rest: int
 ) -> tuple[IntArray, IntArray]:
-    """Rows of each rest level, those that want the positive class first."""
-    n_rows, n_attributes = level.shape
+    """Bundles of each rest level, those that want the positive class first."""
+    n_bundles, n_attributes = level.shape
     flat, wants_negative = level.ravel(), np.repeat(sign < 0, n_attributes)
     order = np.lexsort((wants_negative, flat))
-    row = np.repeat(np.arange(n_rows, dtype=np.int64), n_attributes)
+    bundle = np.repeat(np.arange(n_bundles, dtype=np.int64), n_attributes)
     end = np.cumsum(np.bincount(flat, minlength=n_rest)[:n_rest])
     start = np.concatenate([[0], end])[:n_rest]
     split = start + np.bincount(flat[~wants_negative], minlength=n_rest)[:n_rest]
-    entries = np.stack([row, factor.ravel()], axis=1)[order]
+    entries = np.stack([bundle, factor.ravel()], axis=1)[order]
     return np.ascontiguousarray(entries), np.stack([start, split, end], axis=1).astype(np.int64)
-
-
-def _sum_by(level: IntArray, gain: IntArray, n_levels: int) -> IntArray:
-    total = np.zeros(n_levels, dtype=np.int64)
-    np.add.at(total, level, gain[:, None])
-    return total
-
-
-def _with_column(array: IntArray, value: int) -> IntArray:
-    column = np.full((len(array), 1), value, dtype=np.int64)
-    return np.concatenate([array, column], axis=1)

@@ -19,6 +19,7 @@ RANDOM, CURRENT, BEST = 0, 1, 2
 """Places in ``Walk.numbers``."""
 
 _MAX_SWEEPS = 50
+_SEED = 88172645463325252
 _RETURN_EVERY = 64
 """Rounds after which the walk goes back to the best point, should it have drifted away."""
 
@@ -50,16 +51,15 @@ class Walk(NamedTuple):
     numbers: IntArray
 
 
-def new_walk(
-    layout: Layout, allowed: NDArray[np.bool_], point: IntArray
-) -> Walk:
+def new_walk(layout: Layout, allowed: NDArray[np.bool_], point: IntArray) -> Walk:
     """A walk that begins at a point, given by the positions of its values."""
     n_levels = len(layout.arrays.cost)
     # Columns of cell_level are the attributes in the order in which their levels are numbered.
     arrays = layout.arrays
     begins = {*layout.starts, arrays.n_rest, n_levels}
     first = np.array(sorted(begins), dtype=np.int64)
-    walk = Walk(
+    cost = layout.cost(point)
+    return Walk(
         np.ascontiguousarray(layout.cell_level),
         np.ascontiguousarray(layout.cell_factor),
         layout.cell_difference,
@@ -70,18 +70,8 @@ def new_walk(
         point.copy(),
         point.copy(),
         point.copy(),
-        np.array([88172645463325252, 0, 0], dtype=np.int64),
+        np.array([_SEED, cost, cost], dtype=np.int64),
     )
-    begin(layout.arrays, walk)
-    return walk
-
-
-@kernel
-def begin(arrays: Arrays, walk: Walk) -> None:
-    """Cost of the first point."""
-    _measure(arrays, walk)
-    cost = _cost(arrays, walk)
-    walk.numbers[CURRENT] = walk.numbers[BEST] = cost
 
 
 @kernel
@@ -122,7 +112,7 @@ def _random(walk: Walk, n: int) -> int:
     x ^= (x >> 7) & 0x1FFFFFFFFFFFFFF
     x ^= x << 17
     walk.numbers[RANDOM] = x
-    return (x >> 33 & 0x3FFFFFFF) % n
+    return int((x >> 33 & 0x3FFFFFFF) % n)
 
 
 @inner
@@ -144,7 +134,7 @@ def _cost(arrays: Arrays, walk: Walk) -> int:
     for c in range(len(walk.margin)):
         if (walk.margin[c] >= 1) != (walk.difference[c] > 0):
             cost += abs(walk.difference[c])
-    return cost
+    return int(cost)
 
 
 @inner

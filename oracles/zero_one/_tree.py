@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from oracles.zero_one._bounds import HIGH, LOW, WORK, State, probe_b, probe_rest, refresh, star
+from oracles.zero_one._bounds import probe_b, probe_rest, refresh, star
 from oracles.zero_one._compile import inner, kernel
 from oracles.zero_one._layout import LANES, Arrays
+from oracles.zero_one._state import HIGH, LOW, WORK, State
 from oracles.zero_one.cells import IntArray
 
 DEPTH, TRAIL, INCUMBENT, NODES = 0, 1, 2, 3
@@ -103,13 +104,12 @@ def run(arrays: Arrays, state: State, tree: Tree, work: int, nodes: int) -> None
                 _push(arrays, state, tree, level, bound)
 
 
-@kernel
 def open_bound(tree: Tree) -> int:
     """Least bound of the nodes still to be visited, or the incumbent if that is less."""
-    bound = tree.numbers[INCUMBENT]
+    bound = int(tree.numbers[INCUMBENT])
     for depth in range(tree.numbers[DEPTH] + 1):
-        for i in range(tree.frames[depth, NEXT], tree.frames[depth, COUNT]):
-            bound = min(bound, tree.children[depth, i, BOUND])
+        waiting = slice(tree.frames[depth, NEXT], tree.frames[depth, COUNT])
+        bound = min([bound, *map(int, tree.children[depth, waiting, BOUND])])
     return bound
 
 
@@ -182,7 +182,7 @@ def _probe(arrays: Arrays, state: State, tree: Tree) -> int:
                 for i in range(place, 0, -1):
                     tree.order[i] = tree.order[i - 1]
                 tree.order[0] = level
-                return tree.numbers[INCUMBENT]
+                return int(tree.numbers[INCUMBENT])
             if deleted > 0:
                 refresh(arrays, state, level)
                 deletions += deleted
@@ -205,7 +205,7 @@ def _probe_pair(arrays: Arrays, state: State, tree: Tree) -> int:
                 probe_b(arrays, state, b, tree.probe)
                 deleted, left = _delete_hopeless(arrays, state, tree, arrays.n_rest + b)
                 if left == 0:
-                    return incumbent
+                    return int(incumbent)
                 deletions += deleted
         if deletions == 0:
             return bound

@@ -75,7 +75,8 @@ def _best_response(
     for i, value in enumerate(values):
         wrong = np.where(others + value * factor >= 1, cells.negative, cells.positive)
         prices[:, i] = np.bincount(code, weights=wrong, minlength=cells.levels[j])
-    return np.argmin(prices + costs, axis=1)
+    best: IntArray = np.argmin(prices + costs, axis=1)
+    return best
 
 
 def total_cost(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -112,6 +113,25 @@ class ZeroOneProblem:
     def is_integer(self) -> bool:
         """Always true: the loss counts rows."""
         return True
+
+    @property
+    def n_points(self) -> int:
+        """Number of classifiers."""
+        return math.prod(self.sizes)
+
+    @property
+    def loss_spread(self) -> int:
+        """At most every row is wrong, at least none."""
+        return self.cells.n_rows
+
+    def positions(self, value: tuple[IntArray, ...]) -> tuple[int, ...]:
+        """Index in ``weights`` of every level's weight."""
+        index = {int(weight): i for i, weight in enumerate(self.weights)}
+        return tuple(index[int(weight)] for block in value for weight in block)
+
+    def point(self, positions: Sequence[int]) -> tuple[IntArray, ...]:
+        """One array of weights per attribute; every choice is a classifier."""
+        return self.cells.split([self.weights[i] for i in positions])
 
     def check(self) -> None:
         """Refuse weights that :func:`minimize` would refuse.

@@ -91,6 +91,9 @@ class PartitionTree:
         if arrays.n_values_b == 1:
             active = active[active < arrays.n_rest]
         self.active = active.astype(np.int64)
+        idle = np.setdiff1d(np.arange(arrays.n_rest + arrays.n_b), active)
+        # Without a second attribute B is a stand-in whose only weight is 0.
+        self._idle = idle[idle < arrays.n_rest] if arrays.n_values_b == 1 else idle
         self._state = new_state(self.layout)
         self._keep_idle_levels_of_b()
         self._soft = _soft(self.layout, self.active, beta, self.reference)
@@ -156,13 +159,10 @@ class PartitionTree:
         first_a = arrays.n_rest + arrays.n_b
         fixed = np.full(arrays.cost.shape[0], -1, dtype=np.int64)
         fixed[self.active] = self._nodes.assigned[self.active]
-        idle = np.setdiff1d(np.arange(first_a), self.active)
-        if arrays.n_values_b == 1:
-            idle = idle[idle < arrays.n_rest]
         return Leaf(
             fixed,
-            np.concatenate([np.arange(first_a, len(fixed)), idle]),
-            np.concatenate([costs_a, arrays.cost[idle]]),
+            np.concatenate([np.arange(first_a, len(fixed)), self._idle]),
+            np.concatenate([costs_a, arrays.cost[self._idle]]),
             base,
             arrays.n_a,
         )

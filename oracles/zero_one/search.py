@@ -68,7 +68,7 @@ def search(
     deadline = math.inf if limits.seconds is None else time.monotonic() + limits.seconds
     if start is None:
         start = tuple(np.zeros(size, dtype=np.int64) for size in cells.levels)
-    layout = lay_out(cells, weights, costs)
+    layout = lay_out(cells, weights, costs, cut=True)
     least = layout.constant
     found, exhausted = start, False
     if time.monotonic() < deadline:
@@ -130,10 +130,10 @@ def _grow(
     layout: Layout, start: tuple[IntArray, ...], nodes: int | None, deadline: float
 ) -> tuple[IntArray, int, bool]:
     """The incumbent's point, a lower bound on all costs, and whether the tree was exhausted."""
-    from oracles.zero_one import _bounds, _local, _tree  # imports numba
+    from oracles.zero_one import _bounds, _local, _state, _tree  # imports numba
 
     arrays, useful = layout.arrays, useful_values(layout)
-    state = _bounds.new_state(layout)
+    state = _state.new_state(layout)
     state.alive[:] = useful
     _bounds.settle(arrays, state)
     walk = _local.new_walk(layout, useful, layout.point(start))

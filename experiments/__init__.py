@@ -1,0 +1,1 @@
+"""Tables, figures and pre-registered checks; they use both packages by their public names only."""

@@ -1,0 +1,71 @@
+"""Losses over coordinates with finitely many values each: what is asked of a problem.
+
+:class:`OneHotProblem` can be minimised with a reward for every (coordinate, value);
+:class:`CountableProblem` can besides name its points and say how many there are. A
+``ZeroOneProblem``, a ``FiniteTable`` and the ``ReleasedVariables`` of an integer program are both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oracles.oracle import UNLIMITED, Limits
+from oracles.solution import Solution
+
+IntArray = NDArray[np.int64]
+ReleasedT = TypeVar("ReleasedT", covariant=True)
+PointT = TypeVar("PointT")
+
+
+class OneHotProblem(Protocol[ReleasedT]):
+    """A loss over coordinates with finitely many values each, which can be minimised with rewards.
+
+    ``minimize`` solves ``min_w scale * loss(w) - sum_j rewards[j][index of w_j]``. The set of w
+    does not depend on the loss. ``Solution.value`` is a function of the minimising w alone.
+    """
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of values of each coordinate."""
+        ...
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether every loss is an integer."""
+        ...
+
+    def check(self) -> None:
+        """Raise what would keep ``minimize`` from finding a point, whatever the rewards."""
+        ...
+
+    def minimize(
+        self, rewards: Sequence[IntArray], *, scale: int = 1, limits: Limits = UNLIMITED
+    ) -> Solution[ReleasedT]:
+        """Minimise with rewards; ``rewards[j]`` has shape ``(sizes[j],)``."""
+        ...
+
+
+class CountableProblem(OneHotProblem[PointT], Protocol[PointT]):
+    """A problem whose points can be counted, and named by the positions of their values."""
+
+    @property
+    def n_points(self) -> int | None:
+        """Number of points, or None where it is not known."""
+        ...
+
+    @property
+    def loss_spread(self) -> int:
+        """An upper bound on the largest loss minus the least."""
+        ...
+
+    def positions(self, value: PointT) -> tuple[int, ...]:
+        """Index of each coordinate's value: what a reward is looked up by."""
+        ...
+
+    def point(self, positions: Sequence[int]) -> PointT | None:
+        """The point at these positions, as ``minimize`` would return it; None if there is none."""
+        ...
