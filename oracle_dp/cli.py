@@ -43,7 +43,11 @@ class DataSet(StrEnum):
 class Mechanism(StrEnum):
     """Mechanisms that train a 0-1-loss classifier."""
 
+    EXPONENTIAL = "exponential"
     OPDISC = "opdisc"
+    COUNTS = "counts"
+    TOP_R = "top_r"
+    BLOCKWISE = "blockwise"
 
 
 class Missing(StrEnum):
@@ -73,8 +77,10 @@ def train(
     epsilon: Annotated[float, typer.Option(help="Privacy parameter, positive.")] = 1.0,
     attributes: Annotated[
         str, typer.Option(help="Comma-separated attributes of the public domain.")
-    ] = "education,occupation,relationship",
-    mechanism: Annotated[Mechanism, typer.Option(help="How noise is added.")] = Mechanism.OPDISC,
+    ] = "education,occupation,relationship,race,sex",
+    mechanism: Annotated[
+        Mechanism, typer.Option(help="How privacy is made.")
+    ] = Mechanism.EXPONENTIAL,
     neighbors: Annotated[
         Relation, typer.Option(help="Which data sets are neighbours.")
     ] = Relation.REPLACE,

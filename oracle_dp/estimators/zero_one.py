@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from oracle_dp.domain import Domain
 from oracle_dp.errors import DomainError, ParameterError, PrivacyLeakWarning
+from oracle_dp.estimators.mechanisms import DEFAULTS, select
 from oracle_dp.estimators.scoring_card import (
     MAX_TOTAL,
     THRESHOLD,
@@ -26,17 +27,9 @@ from oracle_dp.estimators.scoring_card import (
     label_array,
 )
 from oracle_dp.ledger import Ledger
-from oracle_dp.mechanisms.opdisc import opdisc
 from oracle_dp.privacy import Contingency, ContingencyKind, Neighbors, Release
 from oracles import Limits
-from oracles.zero_one import CellTable, ZeroOneProblem
-
-SENSITIVITY = {Neighbors.REPLACE: 2, Neighbors.ADD_REMOVE: 1, Neighbors.ZERO_OUT: 1}
-"""Range sensitivity of the number of errors: a record's loss is 0 or 1, so a difference of two
-losses changes by at most 1 when the record appears or vanishes, and by at most 2 when it is
-replaced (docs/theory/objective_perturbation.md, Lemma 1)."""
-
-MECHANISMS = ("opdisc",)
+from oracles.zero_one import CellTable
 
 
 class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklearn is untyped
@@ -50,8 +43,11 @@ class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
 
     Args:
         epsilon: Privacy parameter of one fit, positive.
-        mechanism: ``"opdisc"``: objective perturbation on the integer lattice, pure epsilon
-            (:mod:`oracle_dp.mechanisms.opdisc`).
+        mechanism: ``"exponential"``: an exact draw from the exponential mechanism, pure epsilon
+            (:mod:`oracle_dp.mechanisms.exponential`). Its rivals: ``"opdisc"`` (objective
+            perturbation), ``"counts"`` (noise on every cell), ``"top_r"`` (the exponential
+            mechanism on a capped loss), and, where the search cannot close, ``"blockwise"``
+            (another law: attribute by attribute).
         neighbors: ``"replace"`` (one record changed, n public) or ``"add_remove"`` (n private);
             ``"zero_out"`` has the noise of ``"add_remove"``, with n public.
         weights: The values that every weight may take: distinct integers, 0 among them, public.
@@ -63,6 +59,11 @@ class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         limits: When the oracle may stop; see :class:`oracles.Limits`. Default: never.
         random_state: None for the operating system's randomness. An integer reproduces a run and
             makes it not private.
+        sparsity: For ``"exponential"``: public prior exp(-sparsity) per non-zero weight.
+        max_attributes: For ``"exponential"``: public limit on attributes with non-zero weights.
+        n_best: For ``"top_r"``: how many of the best classifiers are told apart.
+        sweeps: For ``"blockwise"``: how often every attribute is redrawn.
+        delta: For ``"blockwise"``: 0 composes epsilons, a positive one composes by zCDP.
 
     Attributes:
         release_: The :class:`oracle_dp.Release` of a :class:`ScoringCard`. Its guarantee says what
@@ -76,7 +77,7 @@ class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         self,
         epsilon: float | Fraction = 1.0,
         *,
-        mechanism: str = "opdisc",
+        mechanism: str = "exponential",
         neighbors: Neighbors | str = "replace",
         weights: Sequence[int] = (-1, 0, 1),
         domain: Domain | None = None,
@@ -85,6 +86,11 @@ class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         dataset: str | None = None,
         limits: Limits | None = None,
         random_state: int | None = None,
+        sparsity: float | Fraction = 0,
+        max_attributes: int | None = None,
+        n_best: int = 10,
+        sweeps: int = 2,
+        delta: float | Fraction = 0,
     ) -> None:
         self.epsilon = epsilon
         self.mechanism = mechanism
@@ -96,6 +102,11 @@ class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         self.dataset = dataset
         self.limits = limits
         self.random_state = random_state
+        self.sparsity = sparsity
+        self.max_attributes = max_attributes
+        self.n_best = n_best
+        self.sweeps = sweeps
+        self.delta = delta
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: ArrayLike) -> ZeroOneClassifier:
         """Train and spend epsilon.
@@ -115,32 +126,29 @@ class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             LedgerError: The budget does not allow this fit. Nothing is charged.
             UncertifiedError: The minimum was not proven. The charge stays.
         """
-        if self.mechanism not in MECHANISMS:
-            known = ", ".join(map(repr, MECHANISMS))
-            raise ParameterError(f"mechanism: one of {known} expected, not {self.mechanism!r}")
+        mechanism, options = select(
+            self.mechanism, {name: getattr(self, name) for name in DEFAULTS}
+        )
         if not isinstance(self.domain, Domain):
             given = "None" if self.domain is None else f"a {type(self.domain).__name__}"
             raise DomainError(
                 f"domain: {given}; state the public schema of the attributes "
                 "(oracle_dp.domain.Domain)"
             )
-        relation = Neighbors.parse(self.neighbors)
         weights = _weights(self.weights, len(self.domain))
         codes = self.domain.encode(X)
         classes, leaks = self._public_classes(y)
         cells = CellTable.from_codes(codes, _positive(y, classes, len(codes)), self.domain.levels)
-        release = opdisc(
-            ZeroOneProblem(cells, weights),
-            epsilon=self.epsilon,
-            sensitivity=SENSITIVITY[relation],
-            sensitivity_source="proved for the 0-1 loss",
-            neighbors=relation,
-            limits=self.limits,
-            ledger=self.ledger,
-            dataset=self.dataset,
-            random_state=self.random_state,
-            contingencies=leaks,
-        )
+        common = {
+            "epsilon": self.epsilon,
+            "neighbors": Neighbors.parse(self.neighbors),
+            "limits": self.limits,
+            "ledger": self.ledger,
+            "dataset": self.dataset,
+            "random_state": self.random_state,
+            "contingencies": leaks,
+        }
+        release = mechanism.train(cells, weights, common, options)
         points = tuple(tuple(int(w) for w in block) for block in release.value)
         card = ScoringCard(self.domain, points, classes)
         self.release_: Release[ScoringCard] = cast(

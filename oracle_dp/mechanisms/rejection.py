@@ -1,13 +1,13 @@
 """Exact draws from ``exp(-beta cost)`` over classifiers, by rejection on a tree of masses.
 
-Theorem (docs/theory/exact_exponential.md, Theorem 4). Let every node of a tree over W have a mass,
-an integer multiple of a power of two, with children's masses adding up to at most their parent's,
-and complete nodes' masses at least ``Z(node) = sum over the node of exp(-beta (cost - reference))``.
-Walk from the root: at a node of mass m go to a child of mass c with probability c / m, otherwise
-reject; accept a complete node with probability Z(node) / m, and draw in it. Then a trial accepts w
-with probability exp(-beta (cost(w) - reference)) / m(root). An accepted w is an exact draw, whatever
-the masses, and whatever was done to the tree before the trial, as long as that did not look at
-the trial's randomness.
+Theorem (docs/theory/exact_exponential.md, Theorem 4). Let every node of a tree over W have a
+mass, an integer multiple of a power of two, with children's masses adding up to at most their
+parent's, and complete nodes' masses at least ``Z(node)``, the node's sum of
+``exp(-beta (cost - reference))``. Walk from the root: at a node of mass m go to a child of mass c
+with probability c / m, otherwise reject; accept a complete node with probability Z(node) / m, and
+draw in it. Then a trial accepts w with probability exp(-beta (cost(w) - reference)) / m(root). An
+accepted w is an exact draw, whatever the masses, and whatever was done to the tree before the
+trial, as long as that did not look at the trial's randomness.
 
 Where its hypotheses are enforced: the masses are integers by definition (``dyadic``); a sum
 of children above its parent, or an acceptance probability above 1, is an error at every step
@@ -80,8 +80,8 @@ class Sampler:
     """Independent exact trials over one tree, or over several side by side.
 
     Several trees make one: their common root is the sum of their roots. The trees are refined in
-    rounds: nodes with more than a share of all mass are split, the share shrinks from round to round,
-    and a round grants trials in proportion to its work. The schedule counts operations, not
+    rounds: nodes with more than a share of all mass are split, the share shrinks from round to
+    round, and a round grants trials in proportion to its work. The schedule counts operations, not
     seconds, so that a seed reproduces a run.
 
     Args:

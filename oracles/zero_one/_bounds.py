@@ -49,24 +49,41 @@ from oracles.zero_one.cells import IntArray
 
 @kernel
 def settle(arrays: Arrays, state: State) -> None:
-    """Compute reaches, the table and the rest's boxes for the values left, from nothing."""
+    """Compute boxes, reaches and the table for the values left, from nothing."""
     state.moving[:] = 0
     state.table[:] = 0
     state.boxes[:] = 0
     state.totals[REST] = 0
-    # First as if every rest level had its least weight only: boxes of zeros.
     for level in range(arrays.n_rest):
+        _look(arrays, state, level)
+        low = arrays.values[state.boxes[level, LOW]]
+        high = arrays.values[state.boxes[level, HIGH]]
         for e in range(arrays.spans[level, START], arrays.spans[level, END]):
-            add = arrays.entries[e, FACTOR] * arrays.values[0]
-            state.moving[arrays.entries[e, BUNDLE], REACH] += add
+            bundle, factor = arrays.entries[e, BUNDLE], arrays.entries[e, FACTOR]
+            upward = (factor > 0) == (arrays.bundles[bundle, SIGN] > 0)
+            state.moving[bundle, REACH] += factor * (high if upward else low)
     for bundle in range(len(arrays.bundles)):
         for s in range(len(arrays.slots)):
             # The slots of a bundle of several rows are sums: the same for all.
             if _pays(arrays, bundle, s, state.moving[bundle, REACH]):
                 state.moving[bundle, PAID] += 1
                 _pay(arrays, state, bundle, s, s + 1, True)
-    for level in range(arrays.n_rest):
-        refresh(arrays, state, level)
+
+
+@inner
+def _look(arrays: Arrays, state: State, level: int) -> None:
+    """Set a rest level's box to the values left."""
+    low = high = floor = -1
+    for v in range(len(arrays.values)):
+        if state.alive[level, v]:
+            if floor < 0:
+                low, floor = v, arrays.cost[level, v]
+            floor = min(floor, arrays.cost[level, v])
+            high = v
+    state.totals[REST] += floor - state.boxes[level, FLOOR]
+    state.boxes[level, LOW] = low
+    state.boxes[level, HIGH] = high
+    state.boxes[level, FLOOR] = floor
 
 
 @inner
@@ -95,29 +112,26 @@ def _pay(arrays: Arrays, state: State, bundle: int, s: int, end: int, pays: bool
 
 @inner
 def refresh(arrays: Arrays, state: State, level: int) -> None:
-    """Follow the values left at a rest level: its cheapest cost, its interval, its bundles."""
-    low, high, floor = state.boxes[level, LOW], state.boxes[level, HIGH], -1
-    for v in range(len(arrays.values)):
-        if state.alive[level, v]:
-            if floor < 0:
-                low, floor = v, arrays.cost[level, v]
-            floor = min(floor, arrays.cost[level, v])
-            high = v
-    state.totals[REST] += floor - state.boxes[level, FLOOR]
-    state.boxes[level, FLOOR] = floor
-    move(arrays, state, level, low, high)
+    """Follow the values left at a rest level: its box, and what its bundles pay."""
+    low, high = state.boxes[level, LOW], state.boxes[level, HIGH]
+    _look(arrays, state, level)
+    _shift(arrays, state, level, low, high)
 
 
 @inner
 def move(arrays: Arrays, state: State, level: int, low: int, high: int) -> None:
-    """Give a rest level another interval; only its bundles change.
-
-    Moving back undoes it exactly.
-    """
-    by_low = arrays.values[low] - arrays.values[state.boxes[level, LOW]]
-    by_high = arrays.values[high] - arrays.values[state.boxes[level, HIGH]]
+    """Give a rest level another interval; moving back undoes it exactly."""
+    old_low, old_high = state.boxes[level, LOW], state.boxes[level, HIGH]
     state.boxes[level, LOW] = low
     state.boxes[level, HIGH] = high
+    _shift(arrays, state, level, old_low, old_high)
+
+
+@inner
+def _shift(arrays: Arrays, state: State, level: int, old_low: int, old_high: int) -> None:
+    """Let the level's bundles, the only ones that change, follow its interval."""
+    by_low = arrays.values[state.boxes[level, LOW]] - arrays.values[old_low]
+    by_high = arrays.values[state.boxes[level, HIGH]] - arrays.values[old_high]
     start, end = arrays.spans[level, START], arrays.spans[level, END]
     split = arrays.spans[level, SPLIT]
     state.totals[WORK] += end - start

@@ -4,14 +4,14 @@ The table of :mod:`oracles.zero_one._bounds` holds what cells pay for certain. E
 a box costs at least as much, so with ``t = exp(-beta table)`` and Hoelder's inequality over the
 levels of A, exponents ``rho_a`` that add up to 1,
 
-    sum over the box  <=  (rest)  prod_a sum_v exp(-beta cost_a[v])
-                                         prod_b ( sum_w exp(-beta (table + share)[b, v, w] / rho_a) )^rho_a.
+    sum over the box  <=  (rest)  prod_a sum_v  exp(-beta cost_a[v])
+                                     prod_b ( sum_w exp(-beta (table + share) / rho_a) )^rho_a.
 
 Fixing a level can only raise the table, so the bounds of a node's children add up to at most the
-node's own. The computation is in floating point: least costs are subtracted as integers first, and
-what rounding can do is covered by a margin that is wider for nodes nearer to the root
-(docs/theory/exact_exponential.md, Lemmas 2 and 3). Nothing that is drawn depends on these bounds being
-tight, or on how they are computed.
+node's own. The computation is in floating point: least costs are subtracted as integers first,
+and what rounding can do is covered by a margin that is wider for nodes nearer to the root
+(docs/theory/exact_exponential.md, Lemmas 2 and 3). Nothing that is drawn depends on these bounds
+being tight, or on how they are computed.
 """
 
 from __future__ import annotations
@@ -129,12 +129,10 @@ def soft_star(arrays: Arrays, state: State, soft: Soft) -> float:
 def _add_level_of_b(arrays: Arrays, state: State, soft: Soft, k: int, b: int) -> None:
     n_w, n_values, n_slots = arrays.n_values_b, len(arrays.values), len(arrays.slots)
     pair = k * arrays.n_b + b
-    only = -1
     count = 0
     for w in range(n_w):
         if state.alive[arrays.n_rest + b, w]:
             count += 1
-            only = w
     for v in range(n_values):
         at = (pair * n_values + v) * LANES
         at_sum = (k * n_values + v) * LANES
@@ -202,7 +200,7 @@ def _total(arrays: Arrays, state: State, soft: Soft, logarithm: float, cost: int
 @inner
 def soft_probe_b(arrays: Arrays, state: State, soft: Soft, b: int, w: int) -> float:
     """The bound if level b of B takes value w, from what :func:`soft_star` left."""
-    n_values, n_slots, n_w = len(arrays.values), len(arrays.slots), arrays.n_values_b
+    n_values = len(arrays.values)
     state.totals[WORK] += arrays.n_blocks * n_values * 16
     logarithm, cost = 0.0, 0
     for k in range(arrays.n_blocks):
@@ -230,7 +228,7 @@ def _fixed(arrays: Arrays, state: State, soft: Soft, k: int, b: int, v: int, w: 
     pair = k * arrays.n_b + b
     at_table = (pair * n_slots + arrays.pair_slot[v, w]) * LANES + i
     cost = soft.sums[(k * n_values + v) * LANES + i] - soft.best[(pair * n_values + v) * LANES + i]
-    return cost + state.table[at_table] + state.share[(pair * n_w + w) * LANES + i]
+    return int(cost + state.table[at_table] + state.share[(pair * n_w + w) * LANES + i])
 
 
 @inner
@@ -319,7 +317,7 @@ def _log_sum(logs: FloatArray) -> float:
     total = 0.0
     for x in logs:
         total += math.exp(x - high)
-    return high + math.log(total)
+    return float(high + math.log(total))
 
 
 @kernel

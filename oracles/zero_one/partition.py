@@ -43,7 +43,7 @@ class Leaf:
     """A complete node: what is left to choose, with exact integer costs.
 
     Attributes:
-        fixed: Position of the value of each level that the tree fixes, -1 elsewhere, shape ``(d,)``.
+        fixed: Position of the value of each level that the tree fixes, -1 elsewhere.
         levels: The remaining levels, in the layout's numbering.
         costs: Their costs per value, shape ``(len(levels), V)``.
         base: Cost of everything else beyond the layout's constant.

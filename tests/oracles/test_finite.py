@@ -19,7 +19,8 @@ def test_minimises_loss_minus_rewards_over_the_allowed_points() -> None:
         rewards = [generator.integers(0, 40, size=m) for m in shape]
         found = FiniteTable(losses, allowed).minimize(rewards, scale=16)
         scores = {
-            point: 16 * int(losses[point]) - sum(int(r[i]) for r, i in zip(rewards, point, strict=True))
+            point: 16 * int(losses[point])
+            - sum(int(r[i]) for r, i in zip(rewards, point, strict=True))
             for point in np.ndindex(shape)
             if allowed[point]
         }
@@ -30,9 +31,7 @@ def test_minimises_loss_minus_rewards_over_the_allowed_points() -> None:
 
 
 def test_large_numbers_do_not_overflow() -> None:
-    found = FiniteTable([2**62, 2**62 - 1]).minimize(
-        [np.array([2**62, 0])], scale=2**20
-    )
+    found = FiniteTable([2**62, 2**62 - 1]).minimize([np.array([2**62, 0])], scale=2**20)
     assert found.objective == 2**82 - 2**62
 
 

@@ -33,7 +33,9 @@ def programs(draw: st.DrawFn) -> tuple[IntegerProgram, list[np.ndarray]]:
     costs = draw(st.lists(st.integers(-9, 9), min_size=n, max_size=n))
     row = np.array(draw(st.lists(st.integers(-3, 3), min_size=n, max_size=n)))
     # The row holds at one point at least.
-    inside = np.array([draw(st.integers(int(a), int(b))) for a, b in zip(lower, upper, strict=True)])
+    inside = np.array(
+        [draw(st.integers(int(a), int(b))) for a, b in zip(lower, upper, strict=True)]
+    )
     slack = draw(st.integers(0, 3))
     program = IntegerProgram(
         costs, row[None, :], [-np.inf], [row @ inside + slack], lower=lower, upper=upper, constant=4
@@ -47,9 +49,7 @@ def programs(draw: st.DrawFn) -> tuple[IntegerProgram, list[np.ndarray]]:
 
 def brute_force(program: IntegerProgram, rewards: list[np.ndarray], scale: int) -> int:
     """The least ``scale * objective - rewards`` over the feasible points."""
-    ranges = [
-        range(int(a), int(b) + 1) for a, b in zip(program.lower, program.upper, strict=True)
-    ]
+    ranges = [range(int(a), int(b) + 1) for a, b in zip(program.lower, program.upper, strict=True)]
     best = None
     for point in itertools.product(*ranges):
         if not program.is_feasible(point):

@@ -181,8 +181,7 @@ def test_a_bound_planted_too_low_is_an_error_and_not_a_draw() -> None:
     tree._nodes.log_mass[0] -= 3
     sampler = Sampler([tree], Fraction(1), trials_left=10**6, gathered=10**6)
     with pytest.raises(EnvelopeError):
-        for seed in range(200):
-            sampler.trial(SeededBits(seed))
+        [sampler.trial(SeededBits(seed)) for seed in range(200)]
 
 
 def test_a_leaf_planted_too_low_is_an_error() -> None:
@@ -242,9 +241,7 @@ def exact_of(mechanism: ZeroOneExponential, cells: CellTable) -> np.ndarray:
 
 @pytest.mark.parametrize("relation", ["replace", "add_remove", "zero_out"])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
-def test_neighbours_are_within_epsilon_and_attain_it(
-    relation: str, epsilon: float
-) -> None:
+def test_neighbours_are_within_epsilon_and_attain_it(relation: str, epsilon: float) -> None:
     generator = np.random.default_rng(7)
     levels = (2, 2)
     worst = 0.0

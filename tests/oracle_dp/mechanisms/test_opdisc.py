@@ -84,7 +84,7 @@ def worst_tables(
     base = np.full(shape, 2)
     for j, m in enumerate(shape):
         for value in range(m - 1):
-            base[point[:j] + (value,) + point[j + 1 :]] = 0
+            base[(*point[:j], value, *point[j + 1 :])] = 0
     helped = np.full(shape, 2)
     helped[point] = 0
     hurt = 2 - helped if relation == "replace" else np.zeros(shape, dtype=int)
@@ -293,7 +293,9 @@ class Uncertified:
     def check(self) -> None:
         pass
 
-    def minimize(self, rewards: object, *, scale: int = 1, limits: Limits | None = None) -> Solution:  # type: ignore[type-arg]
+    def minimize(
+        self, rewards: object, *, scale: int = 1, limits: Limits | None = None
+    ) -> Solution:  # type: ignore[type-arg]
         return Solution(Status.STOPPED, (1,), 16, 0, Certificate.NONE, "fake")
 
 

@@ -177,7 +177,9 @@ def test_problem_with_rewards_is_minus_costs() -> None:
     assert found.objective == min(scores)
 
 
-@pytest.mark.parametrize("weights", [(1, 2), (), (0, 0, 1), (-0.5, 0, 0.5), ("a", 0), ((0, 1), (1, 0))])
+@pytest.mark.parametrize(
+    "weights", [(1, 2), (), (0, 0, 1), (-0.5, 0, 0.5), ("a", 0), ((0, 1), (1, 0))]
+)
 def test_bad_weights(weights: tuple[object, ...]) -> None:
     cells = CellTable.from_codes([[0]], [True], (1,))
     with pytest.raises(ProblemError, match="weights"):
