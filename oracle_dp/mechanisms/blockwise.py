@@ -149,18 +149,7 @@ def blockwise(
     source = bit_source(random_state)
     if limits_or_none(limits).may_stop_early:
         raise ParameterError("limits: the number of updates is fixed; nothing may stop them early")
-    guarantee = Guarantee(
-        mechanism=MECHANISM,
-        theorem=THEOREM,
-        neighbors=relation,
-        epsilon=stated("epsilon", spent.epsilon, toward=math.inf),
-        delta=stated("delta", spent.delta, toward=math.inf),
-        rho=stated("epsilon", spent.rho, toward=math.inf),
-        sensitivity=float(spent.reach),
-        sensitivity_source=PROVED,
-        certificate=Certificate.NONE,
-        contingencies=(*contingencies, *conditions(source, Limits())),
-    )
+    guarantee = _guarantee(spent, relation, (*contingencies, *conditions(source, Limits())))
     charge_before_noise(
         ledger,
         dataset,
@@ -199,6 +188,23 @@ def level_costs(
         # Not bincount, whose sums are floats.
         np.add.at(costs[:, i], code, np.where(others + value >= 1, cells.negative, cells.positive))
     return costs
+
+
+def _guarantee(
+    spent: Calibration, neighbors: Neighbors, contingencies: tuple[Contingency, ...]
+) -> Guarantee:
+    return Guarantee(
+        mechanism=MECHANISM,
+        theorem=THEOREM,
+        neighbors=neighbors,
+        epsilon=stated("epsilon", spent.epsilon, toward=math.inf),
+        delta=stated("delta", spent.delta, toward=math.inf),
+        rho=stated("epsilon", spent.rho, toward=math.inf),
+        sensitivity=float(spent.reach),
+        sensitivity_source=PROVED,
+        certificate=Certificate.NONE,
+        contingencies=contingencies,
+    )
 
 
 def _schedule(levels: tuple[int, ...], sweeps: int, order: Sequence[int] | None) -> tuple[int, ...]:

@@ -56,8 +56,8 @@ def settle(arrays: Arrays, state: State) -> None:
     state.totals[REST] = 0
     for level in range(arrays.n_rest):
         _look(arrays, state, level)
-        low = arrays.values[state.boxes[level, LOW]]
-        high = arrays.values[state.boxes[level, HIGH]]
+        low = arrays.rest_values[state.boxes[level, LOW]]
+        high = arrays.rest_values[state.boxes[level, HIGH]]
         for e in range(arrays.spans[level, START], arrays.spans[level, END]):
             bundle, factor = arrays.entries[e, BUNDLE], arrays.entries[e, FACTOR]
             upward = (factor > 0) == (arrays.bundles[bundle, SIGN] > 0)
@@ -65,7 +65,7 @@ def settle(arrays: Arrays, state: State) -> None:
     for bundle in range(len(arrays.bundles)):
         for s in range(len(arrays.slots)):
             # The slots of a bundle of several rows are sums: the same for all.
-            if _pays(arrays, bundle, s, state.moving[bundle, REACH]):
+            if _pays(arrays, bundle, s, _within(arrays, state.moving[bundle, REACH])):
                 state.moving[bundle, PAID] += 1
                 _pay(arrays, state, bundle, s, s + 1, True)
 
@@ -74,7 +74,7 @@ def settle(arrays: Arrays, state: State) -> None:
 def _look(arrays: Arrays, state: State, level: int) -> None:
     """Set a rest level's box to the values left."""
     low = high = floor = -1
-    for v in range(len(arrays.values)):
+    for v in range(state.alive.shape[1]):
         if state.alive[level, v]:
             if floor < 0:
                 low, floor = v, arrays.cost[level, v]
@@ -84,6 +84,12 @@ def _look(arrays: Arrays, state: State, level: int) -> None:
     state.boxes[level, LOW] = low
     state.boxes[level, HIGH] = high
     state.boxes[level, FLOOR] = floor
+
+
+@inner
+def _within(arrays: Arrays, reach: int) -> int:
+    """The reach, given what the rest can contribute at all."""
+    return min(max(reach, arrays.reach_low), arrays.reach_high)
 
 
 @inner
@@ -130,8 +136,8 @@ def move(arrays: Arrays, state: State, level: int, low: int, high: int) -> None:
 @inner
 def _shift(arrays: Arrays, state: State, level: int, old_low: int, old_high: int) -> None:
     """Let the level's bundles, the only ones that change, follow its interval."""
-    by_low = arrays.values[state.boxes[level, LOW]] - arrays.values[old_low]
-    by_high = arrays.values[state.boxes[level, HIGH]] - arrays.values[old_high]
+    by_low = arrays.rest_values[state.boxes[level, LOW]] - arrays.rest_values[old_low]
+    by_high = arrays.rest_values[state.boxes[level, HIGH]] - arrays.rest_values[old_high]
     start, end = arrays.spans[level, START], arrays.spans[level, END]
     split = arrays.spans[level, SPLIT]
     state.totals[WORK] += end - start
@@ -155,6 +161,7 @@ def _slide(arrays: Arrays, state: State, start: int, end: int, by: int) -> None:
         bundle = arrays.entries[e, BUNDLE]
         reach = state.moving[bundle, REACH] + by
         state.moving[bundle, REACH] = reach
+        reach = _within(arrays, reach)
         old = state.moving[bundle, PAID]
         positive = arrays.bundles[bundle, SIGN] > 0
         below = old if positive else len(arrays.slots) - old
@@ -265,7 +272,7 @@ def probe_b(arrays: Arrays, state: State, b: int, probe: IntArray) -> None:
 def probe_rest(arrays: Arrays, state: State, level: int, probe: IntArray) -> None:
     """Bounds for every value left at a rest level, into ``probe[level]``."""
     low, high = state.boxes[level, LOW], state.boxes[level, HIGH]
-    for v in range(len(arrays.values)):
+    for v in range(state.alive.shape[1]):
         if state.alive[level, v]:
             move(arrays, state, level, v, v)
             bound = star(arrays, state)

@@ -62,7 +62,6 @@ class Arrays(NamedTuple):
             otherwise every pair of values has a slot of its own.
         values: The weights, increasing, shape ``(V,)``.
         cost: Price of each value at each level, at least 0 with a 0 in every row, shape ``(d, V)``.
-            Prices so high that the value is never optimal are cut to one more than its cells' gain.
         slots: Weights of A and B that represent each slot, shape ``(S, 2)``.
         steps: The sum of each slot's weights between two infinities, shape ``(S + 2,)``.
         pair_slot: Slot of each pair of values of A and B, shape ``(V, n_values_b)``.
@@ -74,6 +73,11 @@ class Arrays(NamedTuple):
         entries: Bundles of each rest level and the level's factor in them.
         spans: Entries of each rest level: the first, the first that wants the negative class,
             the end. Shape ``(n_rest, 3)``.
+        rest_starts: Where the levels of each rest attribute begin, and the end.
+        rest_values: Weights of the rest levels; ``values``, except in :mod:`_shift`.
+        reach_low, reach_high: The rest's least and greatest contribution to any margin.
+        spread, zero, sum_low, sum_high: For :mod:`_shift`, in positions of ``rest_values``; spread
+            is -1 elsewhere.
     """
 
     n_rest: int
@@ -92,6 +96,14 @@ class Arrays(NamedTuple):
     gains: IntArray
     entries: IntArray
     spans: IntArray
+    rest_starts: IntArray
+    rest_values: IntArray
+    reach_low: int
+    reach_high: int
+    spread: int
+    zero: int
+    sum_low: int
+    sum_high: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +187,6 @@ def lay_out(
     if sum(map(int, cost.max(axis=1))) + sum(map(int, np.abs(difference))) > MAX_UNITS:
         raise ProblemError(f"counts and costs: their sum must not exceed {MAX_UNITS}")
 
-    one_hot = bool((factors == 1).all())
     slots, pair_slot = _slots(values, values_b, one_hot)
     n_rest, n_b, n_a = int(starts[-3]), sizes[b], sizes[a]
     row_cells, row, first_rows = _rows(level, difference, n_rest + n_b, one_hot)
@@ -207,6 +218,14 @@ def lay_out(
         aligned(gains),
         entries,
         spans,
+        starts[:-2].copy(),
+        values.copy(),
+        -INFINITE,
+        INFINITE,
+        -1,
+        0,
+        0,
+        0,
     )
     first = tuple(int(starts[order.index(j)]) for j in range(len(cells.levels)))
     return Layout(

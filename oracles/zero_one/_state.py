@@ -54,8 +54,8 @@ class State(NamedTuple):
 def new_state(layout: Layout) -> State:
     """All values left everywhere. The table is filled by :func:`settle`."""
     arrays = layout.arrays
-    n_levels, n_values = arrays.cost.shape
-    alive = np.ones((n_levels, n_values), dtype=np.bool_)
+    n_values = len(arrays.values)
+    alive = np.ones(arrays.cost.shape, dtype=np.bool_)
     alive[arrays.n_rest : arrays.n_rest + arrays.n_b, arrays.n_values_b :] = False
     at_sums = (n_values + 2) * LANES
     at_best = at_sums + arrays.n_blocks * n_values * LANES
@@ -78,7 +78,7 @@ def new_state(layout: Layout) -> State:
 def _costs_of_a(arrays: Arrays) -> IntArray:
     n_values = len(arrays.values)
     padded = np.zeros((arrays.n_blocks * LANES, n_values), dtype=np.int64)
-    padded[: arrays.n_a] = arrays.cost[arrays.n_rest + arrays.n_b :]
+    padded[: arrays.n_a] = arrays.cost[arrays.n_rest + arrays.n_b :, :n_values]
     by_block: IntArray = padded.reshape(arrays.n_blocks, LANES, n_values).transpose(0, 2, 1)
     return by_block
 

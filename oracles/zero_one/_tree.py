@@ -15,7 +15,7 @@ import numpy as np
 
 from oracles.zero_one._bounds import probe_b, probe_rest, refresh, star
 from oracles.zero_one._compile import inner, kernel
-from oracles.zero_one._layout import LANES, Arrays
+from oracles.zero_one._layout import END, LANES, START, Arrays
 from oracles.zero_one._state import HIGH, LOW, WORK, State
 from oracles.zero_one.cells import IntArray
 
@@ -47,7 +47,7 @@ class Tree(NamedTuple):
         trail: Deleted levels and values in order, shape ``(d * V, 2)``.
         probe: Bounds of the current node's children, shape ``(d, V)``.
         order: Rest levels in the order of probing: those that lately pruned a node come first.
-        point: Positions of the incumbent's values, shape ``(d,)``.
+        point: Positions of the best leaf's values, shape ``(d,)``.
     """
 
     numbers: IntArray
@@ -59,8 +59,8 @@ class Tree(NamedTuple):
     point: IntArray
 
 
-def new_tree(arrays: Arrays, point: IntArray, incumbent: int) -> Tree:
-    """A tree before its root, with the incumbent and its cost beyond the constant."""
+def new_tree(arrays: Arrays, incumbent: int) -> Tree:
+    """A tree before its root, with the cost to beat beyond the constant."""
     depths = arrays.n_rest + arrays.n_b + 1
     n_levels, n_values = arrays.cost.shape
     return Tree(
@@ -70,7 +70,7 @@ def new_tree(arrays: Arrays, point: IntArray, incumbent: int) -> Tree:
         np.zeros((n_levels * n_values, 2), dtype=np.int64),
         np.zeros((n_levels, n_values), dtype=np.int64),
         np.arange(arrays.n_rest, dtype=np.int64),
-        point.copy(),
+        np.zeros(n_levels, dtype=np.int64),
     )
 
 
@@ -95,7 +95,9 @@ def run(arrays: Arrays, state: State, tree: Tree, work: int, nodes: int) -> None
             value = tree.children[depth, i, VALUE]
             _keep_only(arrays, state, tree, tree.frames[depth, BRANCHED], value)
         numbers[NODES] += 1
-        bound = _probe(arrays, state, tree)
+        bound = numbers[INCUMBENT]
+        if _tighten(arrays, state, tree):
+            bound = _probe(arrays, state, tree)
         if bound < numbers[INCUMBENT]:
             level = _choose(arrays, state, tree, bound)
             if level < 0:
@@ -123,7 +125,7 @@ def _delete(state: State, tree: Tree, level: int, value: int) -> None:
 
 @inner
 def _keep_only(arrays: Arrays, state: State, tree: Tree, level: int, value: int) -> None:
-    for v in range(len(arrays.values)):
+    for v in range(state.alive.shape[1]):
         if v != value and state.alive[level, v]:
             _delete(state, tree, level, v)
     if level < arrays.n_rest:
@@ -147,7 +149,7 @@ def _undo(arrays: Arrays, state: State, tree: Tree, mark: int) -> None:
 def _delete_hopeless(arrays: Arrays, state: State, tree: Tree, level: int) -> tuple[int, int]:
     """Delete the level's values whose probe reaches the incumbent; how many went and stay."""
     deleted = left = 0
-    for v in range(len(arrays.values)):
+    for v in range(state.alive.shape[1]):
         if state.alive[level, v]:
             if tree.probe[level, v] >= tree.numbers[INCUMBENT]:
                 _delete(state, tree, level, v)
@@ -172,7 +174,7 @@ def _probe(arrays: Arrays, state: State, tree: Tree) -> int:
             if state.boxes[level, LOW] == state.boxes[level, HIGH]:
                 continue
             if state.totals[WORK] > limit:
-                for v in range(len(arrays.values)):
+                for v in range(state.alive.shape[1]):
                     tree.probe[level, v] = bound
                 continue
             probe_rest(arrays, state, level, tree.probe)
@@ -188,7 +190,56 @@ def _probe(arrays: Arrays, state: State, tree: Tree) -> int:
                 deletions += deleted
         if deletions == 0:
             return bound
+        if not _tighten(arrays, state, tree):
+            return int(tree.numbers[INCUMBENT])
         limit = 0
+
+
+@inner
+def _tighten(arrays: Arrays, state: State, tree: Tree) -> bool:
+    """Up to shifts: delete numbers that break a condition of :mod:`_shift`; whether any are left."""
+    if arrays.spread < 0:
+        return True
+    n_attributes = len(arrays.rest_starts) - 1
+    while True:
+        deletions, sum_of_least, sum_of_most = 0, 0, 0
+        for j in range(n_attributes):
+            least, most = _extremes(arrays, state, j)
+            sum_of_least += least
+            sum_of_most += most
+        for j in range(n_attributes):
+            least, most = _extremes(arrays, state, j)
+            low = max(most - arrays.spread, arrays.sum_low - (sum_of_least - least))
+            high = min(least + arrays.spread, arrays.sum_high - (sum_of_most - most))
+            for level in range(arrays.rest_starts[j], arrays.rest_starts[j + 1]):
+                if arrays.spans[level, START] == arrays.spans[level, END]:
+                    continue
+                deleted = left = 0
+                for v in range(state.alive.shape[1]):
+                    if state.alive[level, v]:
+                        if v - arrays.zero < low or v - arrays.zero > high:
+                            _delete(state, tree, level, v)
+                            deleted += 1
+                        else:
+                            left += 1
+                if left == 0:
+                    return False
+                if deleted > 0:
+                    refresh(arrays, state, level)
+                deletions += deleted
+        if deletions == 0:
+            return True
+
+
+@inner
+def _extremes(arrays: Arrays, state: State, j: int) -> tuple[int, int]:
+    """The most an attribute's least number can be, and the least its greatest can be."""
+    least, most = len(arrays.rest_values), -len(arrays.rest_values)
+    for level in range(arrays.rest_starts[j], arrays.rest_starts[j + 1]):
+        if arrays.spans[level, START] < arrays.spans[level, END]:
+            least = min(least, state.boxes[level, HIGH] - arrays.zero)
+            most = max(most, state.boxes[level, LOW] - arrays.zero)
+    return least, most
 
 
 @inner
@@ -227,7 +278,7 @@ def _choose(arrays: Arrays, state: State, tree: Tree, bound: int) -> int:
     for level in range(arrays.n_rest + arrays.n_b):
         if _n_left(state, level) > 1:
             size = 0.0
-            for v in range(len(arrays.values)):
+            for v in range(state.alive.shape[1]):
                 if state.alive[level, v]:
                     rise = max(0, tree.probe[level, v] - bound)
                     size += math.exp(-SHARPNESS * float(rise) / gap)
@@ -242,7 +293,7 @@ def _push(arrays: Arrays, state: State, tree: Tree, level: int, bound: int) -> N
     depth = tree.numbers[DEPTH] + 1
     tree.numbers[DEPTH] = depth
     count = 0
-    for v in range(len(arrays.values)):
+    for v in range(state.alive.shape[1]):
         if state.alive[level, v]:
             at, own = count, max(bound, tree.probe[level, v])
             while at > 0 and tree.children[depth, at - 1, BOUND] > own:
@@ -266,7 +317,7 @@ def _record(arrays: Arrays, state: State, tree: Tree, cost: int) -> None:
     """
     n_values, first_a = len(arrays.values), arrays.n_rest + arrays.n_b
     for level in range(first_a):
-        for v in range(n_values):
+        for v in range(state.alive.shape[1]):
             if state.alive[level, v]:
                 tree.point[level] = v
     for a in range(arrays.n_a):

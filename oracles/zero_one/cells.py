@@ -217,7 +217,9 @@ def _merge(
         raise ProblemError(f"positive: a boolean array of shape ({len(rows)},) expected")
     if levels is not None and math.prod(levels) < MAX_TOTAL:
         # One mixed-radix key per row: sorting integers is much faster than sorting rows.
-        keys = np.ravel_multi_index(tuple(rows.T), levels) if len(rows) else rows[:, 0]
+        keys = np.zeros(len(rows), dtype=np.int64)
+        for j, level in enumerate(levels):
+            keys = keys * level + rows[:, j]
         _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         distinct = rows[first]
     else:

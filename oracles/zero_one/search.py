@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from oracles.oracle import Limits
 from oracles.solution import Certificate, Solution, Status
 from oracles.zero_one._layout import Layout, lay_out
+from oracles.zero_one._shift import Shifts, up_to_shifts
 from oracles.zero_one.cells import CellTable, IntArray
 from oracles.zero_one.descent import total_cost
 
@@ -132,35 +133,41 @@ def _grow(
     """The incumbent's point, a lower bound on all costs, and whether the tree was exhausted."""
     from oracles.zero_one import _bounds, _local, _state, _tree  # imports numba
 
-    arrays, useful = layout.arrays, useful_values(layout)
-    state = _state.new_state(layout)
-    state.alive[:] = useful
+    useful = useful_values(layout)
+    shifts = up_to_shifts(layout)
+    arrays = layout.arrays if shifts is None else shifts.layout.arrays
+    state = _state.new_state(layout if shifts is None else shifts.layout)
+    if shifts is None:
+        state.alive[:] = useful
+    else:
+        state.alive[:] = shifts.allowed
+        state.alive[arrays.n_rest :, : len(arrays.values)] = useful[arrays.n_rest :]
     _bounds.settle(arrays, state)
     walk = _local.new_walk(layout, useful, layout.point(start))
-    tree = _tree.new_tree(arrays, walk.best, int(walk.numbers[_local.BEST]))
+    tree = _tree.new_tree(arrays, int(walk.numbers[_local.BEST]))
     most_nodes = sys.maxsize if nodes is None else nodes
     n_cells, n_attributes = layout.cell_level.shape
     work, piece, exhausted = _FIRST_WORK, 0, False
     while time.monotonic() < deadline and tree.numbers[_tree.NODES] < most_nodes:
         if piece < _EAGER_PIECES or piece % _LAZY_PERIOD == 0:
             rounds = 1 + work // (16 * n_cells * n_attributes * len(arrays.values) + 1024)
-            _local.improve(arrays, walk, rounds)
-            _take_over(walk, tree)
+            _local.improve(layout.arrays, walk, rounds)
+            _take_over(walk, tree, shifts)
         _tree.run(arrays, state, tree, work, most_nodes)
         if exhausted := bool(tree.numbers[_tree.DEPTH] < 0 < tree.numbers[_tree.NODES]):
             break
         work, piece = min(2 * work, _MOST_WORK), piece + 1
     least = _tree.open_bound(tree) if tree.numbers[_tree.NODES] else 0
-    return tree.point, layout.constant + int(least), exhausted
+    _take_over(walk, tree, shifts)
+    return walk.best, layout.constant + int(least), exhausted
 
 
-def _take_over(walk: Walk, tree: Tree) -> None:
+def _take_over(walk: Walk, tree: Tree, shifts: Shifts | None) -> None:
     """Give the tree the walk's best point, or the walk the tree's."""
     from oracles.zero_one import _local, _tree
 
     if walk.numbers[_local.BEST] < tree.numbers[_tree.INCUMBENT]:
         tree.numbers[_tree.INCUMBENT] = walk.numbers[_local.BEST]
-        tree.point[:] = walk.best
     elif tree.numbers[_tree.INCUMBENT] < walk.numbers[_local.BEST]:
         walk.numbers[_local.BEST] = tree.numbers[_tree.INCUMBENT]
-        walk.best[:] = tree.point
+        walk.best[:] = tree.point if shifts is None else shifts.point(tree.point)

@@ -7,7 +7,7 @@ from collections import Counter
 from fractions import Fraction
 
 import pytest
-from flint import arb, ctx, fmpq
+from flint import arb, ctx, fmpq, fmpz
 from scipy.stats import chisquare
 
 from oracle_dp.noise import SeededBits
@@ -18,6 +18,7 @@ from oracle_dp.noise.reals import (
     dyadic,
     pick_cost,
     pick_mass,
+    pick_real,
     real_exp,
 )
 
@@ -137,3 +138,80 @@ def test_pick_cost_has_its_law(beta: Fraction) -> None:
 def test_pick_cost_of_far_and_huge_costs() -> None:
     assert pick_cost([10**30, 0, 10**30], Fraction(1), SeededBits(1)) == 1
     assert {pick_cost([3, 3], Fraction(10**9), SeededBits(i)) for i in range(40)} == {0, 1}
+
+
+def test_pick_real_places_its_digits_on_the_line() -> None:
+    # Weights 1, 2, 1: the line is cut at a quarter and at three quarters.
+    def weights() -> list[arb]:
+        return [arb(1), arb(2), arb(1)]
+
+    quarter, top = 1 << (BLOCK - 2), 1 << BLOCK
+    cases = {
+        0: 0,
+        quarter - 1: 0,
+        quarter: 1,
+        3 * quarter - 1: 1,
+        3 * quarter: 2,
+        top - 1: 2,
+    }
+    for digits, index in cases.items():
+        assert pick_real(weights, Scripted(digits)) == index
+
+
+def test_pick_real_refines_what_is_open() -> None:
+    # The cut is at 1/3, whose own digits leave the answer open for as long as they last.
+    def weights() -> list[arb]:
+        return [real_exp(Fraction(0)), real_exp(Fraction(0)) * 2]
+
+    first = (1 << BLOCK) // 3
+    source = Scripted(first, first, 0)
+    assert pick_real(weights, source) == 0
+    assert source.asked == 3 * BLOCK
+    assert pick_real(weights, Scripted(first, first, (1 << BLOCK) - 1)) == 1
+
+    calls: list[int] = []
+
+    def coarse_then_fine() -> list[arb]:
+        calls.append(ctx.prec)
+        return [arb(1), arb(1, 0.9) if len(calls) == 1 else arb(1)]
+
+    assert pick_real(coarse_then_fine, Scripted((1 << BLOCK) * 2 // 5, 0)) == 0
+    assert calls == [BLOCK + 32, 2 * BLOCK + 32]
+
+
+def test_pick_real_of_zeros_one_weight_and_far_weights() -> None:
+    half, top = 1 << (BLOCK - 1), 1 << BLOCK
+    zeros = [arb(0), arb(1), arb(0), arb(1), arb(0)]
+    for digits, index in ((0, 1), (half - 1, 1), (half, 3), (top - 2, 3)):
+        # At an end of a stretch the first digits may be those of the end itself.
+        assert pick_real(lambda: zeros, Scripted(digits, 1, 1)) == index
+    assert pick_real(lambda: [real_exp(Fraction(-(10**6)))], Scripted(top - 1)) == 0
+    # A multiple beyond all floats against one that is as small.
+    huge = arb(fmpz(3) ** 4000)
+    far = [arb(1), real_exp(Fraction(-4000)) * huge]
+    assert pick_real(lambda: far, SeededBits(2)) == 1
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [([arb(1), arb(-1)], "negative"), ([arb(0), arb(0)], "positive sum"), ([], "positive sum")],
+    ids=str,
+)
+def test_pick_real_refuses_what_is_no_law(weights: list[arb], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        pick_real(lambda: weights, SeededBits(0))
+
+
+def test_pick_real_has_its_law() -> None:
+    source, n = SeededBits(13), 20_000
+    exponents = [Fraction(0), Fraction(1, 3), Fraction(2), Fraction(5, 7)]
+
+    def weights() -> list[arb]:
+        return [real_exp(-x) for x in exponents[:-1]] + [real_exp(-exponents[-1]) * 3]
+
+    counted = Counter(pick_real(weights, source) for _ in range(n))
+    exact = [math.exp(-float(x)) for x in exponents[:-1]] + [3 * math.exp(-5 / 7)]
+    for scale, fits in ((1.0, True), (1.2, False)):
+        expected = [exact[0] * scale, *exact[1:]]
+        expected = [n * e / sum(expected) for e in expected]
+        assert (chisquare([counted[i] for i in range(4)], expected).pvalue > 1e-6) == fits

@@ -44,6 +44,28 @@ def test_many_attributes_are_merged_without_a_key() -> None:
     assert cells.n_rows == 60
 
 
+def test_a_hundred_attributes_of_one_level() -> None:
+    cells = CellTable.from_codes(
+        np.zeros((3, 100), dtype=int), np.array([True, True, False]), (1,) * 100
+    )
+    assert (cells.n_cells, cells.positive.tolist(), cells.negative.tolist()) == (1, [2], [1])
+
+
+def test_project_merges_what_only_ignored_attributes_tell_apart() -> None:
+    generator = np.random.default_rng(3)
+    codes = np.column_stack([generator.integers(0, m, 90) for m in (3, 2, 4)])
+    positive = generator.random(90) < 0.5
+    cells = CellTable.from_codes(codes, positive, (3, 2, 4)).project([2, 0])
+    direct = CellTable.from_codes(codes[:, [2, 0]], positive, (4, 3))
+    assert (cells.codes == direct.codes).all()
+    assert (cells.positive == direct.positive).all()
+    assert (cells.negative == direct.negative).all()
+    with pytest.raises(ProblemError, match="attributes"):
+        cells.project([0, 0])
+    with pytest.raises(ProblemError, match="attributes"):
+        cells.project([2])
+
+
 def test_no_rows() -> None:
     cells = CellTable.from_codes(np.empty((0, 2)), np.empty(0, dtype=bool), (2, 3))
     assert cells.n_cells == 0
