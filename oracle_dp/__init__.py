@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from oracle_dp.domain import Binned, Categorical, Domain
+    from oracle_dp.domain import Binned, Categorical, Crossed, Domain, Threshold
     from oracle_dp.errors import (
         DomainError,
         LedgerError,
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         ReleaseFormatError,
         UncertifiedError,
     )
+    from oracle_dp.estimators.one_vs_rest import OneVsRest
     from oracle_dp.estimators.scoring_card import ScoringCard
     from oracle_dp.estimators.zero_one import ZeroOneClassifier
     from oracle_dp.ledger import Budget, Charge, Ledger
@@ -31,12 +32,14 @@ _HOMES = {
     "Budget": "ledger",
     "Categorical": "domain",
     "Charge": "ledger",
+    "Crossed": "domain",
     "Domain": "domain",
     "DomainError": "errors",
     "Guarantee": "privacy",
     "Ledger": "ledger",
     "LedgerError": "errors",
     "Neighbors": "privacy",
+    "OneVsRest": "estimators.one_vs_rest",
     "OverspendError": "errors",
     "ParameterError": "errors",
     "PrivacyError": "errors",
@@ -44,6 +47,7 @@ _HOMES = {
     "Release": "privacy",
     "ReleaseFormatError": "errors",
     "ScoringCard": "estimators.scoring_card",
+    "Threshold": "domain",
     "UncertifiedError": "errors",
     "ZeroOneClassifier": "estimators.zero_one",
     "opdisc": "mechanisms.opdisc",
@@ -54,12 +58,14 @@ __all__ = [
     "Budget",
     "Categorical",
     "Charge",
+    "Crossed",
     "Domain",
     "DomainError",
     "Guarantee",
     "Ledger",
     "LedgerError",
     "Neighbors",
+    "OneVsRest",
     "OverspendError",
     "ParameterError",
     "PrivacyError",
@@ -67,6 +73,7 @@ __all__ = [
     "Release",
     "ReleaseFormatError",
     "ScoringCard",
+    "Threshold",
     "UncertifiedError",
     "ZeroOneClassifier",
     "opdisc",

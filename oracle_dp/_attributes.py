@@ -1,4 +1,9 @@
-"""The two kinds of attribute, and how a column of data is read as codes of one."""
+"""The kinds of attribute, and how a column of data is read as codes of one.
+
+A single attribute reads one column; a crossed one is several single ones taken together. Each has
+a ``name`` of its own in the domain, ``labels`` and ``n_levels``, and the single attributes that it
+is made of as ``parts``: itself, where it is single.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +11,21 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from enum import IntEnum
-from itertools import pairwise
-from numbers import Real
-from typing import Any, TypeAlias
+from itertools import pairwise, product
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from oracle_dp._columns import as_float, distinct_values, is_number, read_numbers
 from oracle_dp.errors import DomainError
 
 IntArray: TypeAlias = NDArray[np.int64]
+
+MAX_LEVELS = 1_000_000
+"""Of a crossed attribute: each level is listed wherever the domain is."""
 
 
 class Problem(IntEnum):
@@ -30,8 +37,17 @@ class Problem(IntEnum):
     INFINITE = -4
 
 
+class _Single:
+    """What reads one column."""
+
+    @property
+    def parts(self) -> tuple[Self]:
+        """The attribute itself."""
+        return (self,)
+
+
 @dataclass(frozen=True)
-class Categorical:
+class Categorical(_Single):
     """An attribute with a public list of categories; category ``i`` has code ``i``.
 
     A value belongs to the category equal to its text, ``str(value)``: the integer 1 is ``"1"``,
@@ -64,6 +80,11 @@ class Categorical:
         object.__setattr__(self, "categories", tuple(str(c) for c in categories))
 
     @property
+    def column(self) -> str:
+        """The column that is read: the one of the attribute's name."""
+        return self.name
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """What each code stands for: the categories themselves."""
         return self.categories
@@ -75,7 +96,7 @@ class Categorical:
 
     def codes(self, column: pd.Series[Any]) -> IntArray:
         """The level of each entry of a column, shape ``(n_rows,)``; a ``Problem`` where none."""
-        positions, values = _distinct(column)
+        positions, values = distinct_values(column)
         code = {category: i for i, category in enumerate(self.categories)}
         found = [code.get(str(value), Problem.NOT_A_CATEGORY) for value in values]
         # A missing value has position -1: the last entry.
@@ -83,7 +104,7 @@ class Categorical:
 
 
 @dataclass(frozen=True)
-class Binned:
+class Binned(_Single):
     """A number cut at public edges: ``k`` edges give ``k + 1`` levels.
 
     The levels are ``(-inf, e[0])``, ``[e[0], e[1])``, ..., ``[e[k-1], inf)``, so that every
@@ -102,9 +123,9 @@ class Binned:
 
     def __init__(self, name: str, edges: Sequence[float]) -> None:
         _check_name(name)
-        if isinstance(edges, str) or not all(_is_number(edge) for edge in edges):
+        if isinstance(edges, str) or not all(is_number(edge) for edge in edges):
             raise DomainError(f"edges of {name!r}: need a sequence of numbers")
-        cuts = tuple(_float(edge) for edge in edges)
+        cuts = tuple(as_float(edge) for edge in edges)
         if not cuts:
             raise DomainError(f"edges of {name!r}: need at least one")
         if not all(math.isfinite(cut) for cut in cuts):
@@ -115,9 +136,14 @@ class Binned:
         object.__setattr__(self, "edges", cuts)
 
     @property
+    def column(self) -> str:
+        """The column that is read: the one of the attribute's name."""
+        return self.name
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """What each code stands for: ``"< 30"``, ``"30 to < 40"``, ``">= 40"``."""
-        cuts = [str(int(e)) if e.is_integer() and abs(e) < 1e15 else repr(e) for e in self.edges]
+        cuts = [_shown(edge) for edge in self.edges]
         inner = (f"{low} to < {high}" for low, high in pairwise(cuts))
         return (f"< {cuts[0]}", *inner, f">= {cuts[-1]}")
 
@@ -128,15 +154,115 @@ class Binned:
 
     def codes(self, column: pd.Series[Any]) -> IntArray:
         """The level of each entry of a column, shape ``(n_rows,)``; a ``Problem`` where none."""
-        values, is_number = _numbers(column)
-        codes = np.searchsorted(self.edges, values, side="right").astype(np.int64)
-        codes[np.isinf(values)] = Problem.INFINITE
-        codes[np.isnan(values)] = Problem.MISSING
-        codes[~is_number] = Problem.NOT_A_NUMBER
-        return codes
+        return _bins(column, self.edges)
 
 
-Attribute: TypeAlias = Categorical | Binned
+@dataclass(frozen=True)
+class Threshold(_Single):
+    """Whether a number reaches a public edge: code 1 if it does, else 0.
+
+    Several on one column add up: a number gets the points of every edge that it reaches. See
+    :meth:`Domain.thermometer`.
+
+    Args:
+        column: The column's name.
+        edge: Finite.
+
+    Raises:
+        DomainError: The name is empty, or the edge is not a finite number.
+    """
+
+    column: str
+    edge: float
+
+    def __init__(self, column: str, edge: float) -> None:
+        _check_name(column)
+        if not is_number(edge) or not math.isfinite(as_float(edge)):
+            raise DomainError(f"edge of {column!r}: need a finite number")
+        object.__setattr__(self, "column", column)
+        object.__setattr__(self, "edge", as_float(edge))
+
+    @property
+    def name(self) -> str:
+        """What the attribute is called in the domain: ``"age >= 30"``."""
+        return f"{self.column} {self.labels[1]}"
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        """What each code stands for: ``"< 30"``, ``">= 30"``."""
+        return f"< {_shown(self.edge)}", f">= {_shown(self.edge)}"
+
+    @property
+    def n_levels(self) -> int:
+        """Number of codes."""
+        return 2
+
+    def codes(self, column: pd.Series[Any]) -> IntArray:
+        """The level of each entry of a column, shape ``(n_rows,)``; a ``Problem`` where none."""
+        return _bins(column, (self.edge,))
+
+
+Single: TypeAlias = Categorical | Binned | Threshold
+
+
+@dataclass(frozen=True)
+class Crossed:
+    """Several attributes as one, whose levels are the combinations of theirs.
+
+    The last part's level changes fastest. See :meth:`Domain.crossed`.
+
+    Args:
+        parts: At least two attributes, each of another column; a crossed one stands for its parts.
+
+    Raises:
+        DomainError: There are fewer, two read the same column, or there are more than a million
+            combinations.
+    """
+
+    parts: tuple[Single, ...]
+
+    def __init__(self, parts: Sequence[Attribute]) -> None:
+        if not all(isinstance(part, Attribute) for part in parts):
+            raise DomainError("parts: each must be an attribute")
+        singles = tuple(single for part in parts for single in part.parts)
+        columns = [single.column for single in singles]
+        if len(singles) < 2:
+            raise DomainError("parts: at least two attributes can be crossed")
+        if len(set(columns)) < len(columns):
+            raise DomainError(
+                f"parts: two of {', '.join(s.name for s in singles)} read the same column"
+            )
+        object.__setattr__(self, "parts", singles)
+        if self.n_levels > MAX_LEVELS:
+            raise DomainError(
+                f"{self.name!r} has {self.n_levels:,} levels, more than {MAX_LEVELS:,}; cross "
+                "fewer attributes, or ones with fewer levels"
+            )
+
+    @property
+    def name(self) -> str:
+        """What the attribute is called in the domain: ``"race & sex"``."""
+        return " & ".join(part.name for part in self.parts)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What each code stands for: ``"White & Female"``, ``"White & Male"``, ...
+
+        In quotes where a category's own ``&`` would make two labels the same.
+        """
+        combinations = list(product(*(part.labels for part in self.parts)))
+        plain = tuple(" & ".join(labels) for labels in combinations)
+        if len(set(plain)) == len(plain):
+            return plain
+        return tuple(" & ".join(map(repr, labels)) for labels in combinations)
+
+    @property
+    def n_levels(self) -> int:
+        """Number of codes."""
+        return math.prod(part.n_levels for part in self.parts)
+
+
+Attribute: TypeAlias = Categorical | Binned | Threshold | Crossed
 
 
 def _check_name(name: str) -> None:
@@ -144,44 +270,15 @@ def _check_name(name: str) -> None:
         raise DomainError(f"name: an attribute's name must be a non-empty string, not {name!r}")
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real | Decimal) and not isinstance(value, bool)
+def _shown(edge: float) -> str:
+    return str(int(edge)) if edge.is_integer() and abs(edge) < 1e15 else repr(edge)
 
 
-def _float(value: Any) -> float:
-    """The number as a float; one too large for a float is as good as infinite."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
-
-
-def _distinct(column: pd.Series[Any]) -> tuple[NDArray[np.intp], pd.Index[Any]]:
-    """The column as positions in an index of its values; position -1 is a missing value."""
-    dtype = column.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
-        return column.cat.codes.to_numpy().astype(np.intp), column.cat.categories
-    types = pd.api.types
-    exact = isinstance(dtype, pd.StringDtype)
-    if not (exact or types.is_integer_dtype(dtype) or types.is_bool_dtype(dtype)):
-        # Elsewhere equal values can differ as text (1, 1.0 and True), and factorize keeps the
-        # first it meets: one record would decide how others are read. So compare texts.
-        values = column.to_numpy(dtype=object)
-        texts = np.array([str(value) for value in values], dtype=object)
-        texts[pd.isna(values)] = None
-        column = pd.Series(texts, dtype=object)
-    positions, distinct = pd.factorize(column)
-    return positions.astype(np.intp), distinct
-
-
-def _numbers(column: pd.Series[Any]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The column as floats (NaN where missing), and which entries are numbers or missing."""
-    types = pd.api.types
-    if types.is_integer_dtype(column.dtype) or types.is_float_dtype(column.dtype):
-        return column.to_numpy(dtype=np.float64, na_value=np.nan), np.ones(len(column), dtype=bool)
-    values = column.to_numpy(dtype=object)
-    missing = pd.isna(values)
-    is_number = np.array([_is_number(value) for value in values], dtype=bool) & ~missing
-    floats = np.full(len(values), np.nan)
-    floats[is_number] = [_float(value) for value in values[is_number]]
-    return floats, is_number | missing
+def _bins(column: pd.Series[Any], edges: tuple[float, ...]) -> IntArray:
+    """How many edges each number reaches; a ``Problem`` where it is not a finite number."""
+    values, is_numeric = read_numbers(column)
+    codes = np.searchsorted(edges, values, side="right").astype(np.int64)
+    codes[np.isinf(values)] = Problem.INFINITE
+    codes[np.isnan(values)] = Problem.MISSING
+    codes[~is_numeric] = Problem.NOT_A_NUMBER
+    return codes

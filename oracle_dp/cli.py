@@ -142,13 +142,14 @@ def predict(
     """Predict the class of every row of a CSV file, one per line."""
     with _named_errors():
         from oracle_dp.errors import ReleaseFormatError
+        from oracle_dp.estimators.one_vs_rest import OneVsRest
         from oracle_dp.estimators.scoring_card import ScoringCard
         from oracle_dp.privacy import Release
 
-        card = Release.from_json(model.read_bytes()).value
-        if not isinstance(card, ScoringCard):
+        classifier = Release.from_json(model.read_bytes()).value
+        if not isinstance(classifier, ScoringCard | OneVsRest):
             raise ReleaseFormatError("model: this release holds no classifier")
-        labels = card.predict(_numbers(_table(rows), card.domain)).tolist()
+        labels = classifier.predict(_numbers(_table(rows), classifier.domain)).tolist()
         lines = [json.dumps(labels)] if as_json else [str(label) for label in labels]
         typer.echo("".join(f"{line}\n" for line in lines), nl=False)
 
@@ -222,20 +223,19 @@ def _table(path: Path) -> pd.DataFrame:
 
 
 def _numbers(frame: pd.DataFrame, domain: Domain) -> pd.DataFrame:
-    """The text of a CSV file with the binned columns as numbers."""
+    """The text of a CSV file with the columns of numbers as numbers."""
     import pandas as pd
 
-    from oracle_dp.domain import Binned
     from oracle_dp.errors import DomainError
 
     frame = frame.copy()
-    for attribute in domain:
+    for column in domain.numeric_columns:
         # A column that occurs twice is the domain's to refuse.
-        if isinstance(attribute, Binned) and list(frame.columns).count(attribute.name) == 1:
+        if list(frame.columns).count(column) == 1:
             try:
-                frame[attribute.name] = pd.to_numeric(frame[attribute.name])
+                frame[column] = pd.to_numeric(frame[column])
             except ValueError:
-                raise DomainError(f"column {attribute.name!r} must hold numbers") from None
+                raise DomainError(f"column {column!r} must hold numbers") from None
     return frame
 
 

@@ -17,10 +17,21 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from oracle_dp._attributes import Attribute, Binned, Categorical, IntArray, Problem
+from oracle_dp._attributes import (
+    Attribute,
+    Binned,
+    Categorical,
+    Crossed,
+    IntArray,
+    Problem,
+    Single,
+    Threshold,
+)
+from oracle_dp._columns import read_columns
+from oracle_dp._description import attributes_of, describe
 from oracle_dp.errors import DomainError
 
-__all__ = ["Attribute", "Binned", "Categorical", "Domain"]
+__all__ = ["Attribute", "Binned", "Categorical", "Crossed", "Domain", "Threshold"]
 
 _REFUSALS = {
     Problem.MISSING: "has missing values (NaN or None): drop those rows, or fill them with a "
@@ -41,10 +52,11 @@ class Domain:
     ``domain[["education", "sex"]]`` the domain of these two, in this order.
 
     Args:
-        attributes: At least one, with distinct names.
+        attributes: At least one, with distinct names. Several may read the same column: all of
+            them as numbers, or all as categories.
 
     Raises:
-        DomainError: There is no attribute, or two share a name.
+        DomainError: There is no attribute, two share a name, or a column is read in both ways.
     """
 
     attributes: tuple[Attribute, ...]
@@ -53,10 +65,13 @@ class Domain:
         members = tuple(attributes)
         if not members:
             raise DomainError("attributes: a domain needs at least one")
-        if not all(isinstance(member, Categorical | Binned) for member in members):
-            raise DomainError("attributes: each must be a Categorical or a Binned")
+        if not all(isinstance(member, Attribute) for member in members):
+            raise DomainError(
+                "attributes: each must be a Categorical, a Binned, a Threshold or a Crossed"
+            )
         object.__setattr__(self, "attributes", members)
         _check_distinct(self.names)
+        _check_kinds(self._singles)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -67,6 +82,21 @@ class Domain:
     def levels(self) -> tuple[int, ...]:
         """The attributes' numbers of levels, in order."""
         return tuple(attribute.n_levels for attribute in self.attributes)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the attributes read, each once, by first mention."""
+        return tuple(dict.fromkeys(single.column for single in self._singles))
+
+    @property
+    def numeric_columns(self) -> tuple[str, ...]:
+        """Those of the columns that must hold numbers."""
+        numbers = {single.column for single in self._singles if _is_numeric(single)}
+        return tuple(column for column in self.columns if column in numbers)
+
+    @property
+    def _singles(self) -> list[Single]:
+        return [part for attribute in self for part in attribute.parts]
 
     def __len__(self) -> int:
         return len(self.attributes)
@@ -98,12 +128,59 @@ class Domain:
                 raise DomainError(f"no attribute {name!r}; the domain has {', '.join(self.names)}")
         return known[names] if isinstance(names, str) else Domain([known[n] for n in wanted])
 
+    def thermometer(self, *names: str) -> Domain:
+        """The domain with binned attributes replaced by one :class:`Threshold` per edge.
+
+        A scoring card can then say "age >= 35: +1" and "age >= 55: +1", where a ``Binned`` has
+        points of its own for each bin. The thresholds stand in the place of the attribute, in
+        the order of its edges, and read its column. Every edge counts as an attribute of two
+        levels, also where a mechanism's noise grows with their number or with that of all
+        combinations of levels, even those that no number has.
+
+        Args:
+            names: Binned attributes, at least one.
+
+        Raises:
+            DomainError: A name is missing, not in the domain, or not that of a ``Binned``.
+        """
+        chosen = self[names]
+        for attribute in chosen:
+            if not isinstance(attribute, Binned):
+                raise DomainError(
+                    f"thermometer: {attribute.name!r} is not binned; only numbers have thresholds"
+                )
+        attributes: list[Attribute] = []
+        for attribute in self:
+            if isinstance(attribute, Binned) and attribute in chosen:
+                attributes += [Threshold(attribute.name, edge) for edge in attribute.edges]
+            else:
+                attributes.append(attribute)
+        return Domain(attributes)
+
+    def crossed(self, *names: str) -> Domain:
+        """The domain with several attributes as one, a :class:`Crossed`, for their interaction.
+
+        It stands in the place of the first and the others leave, since its levels tell apart all
+        that theirs do. To keep them beside it: ``Domain([*domain, Crossed([...])])``.
+
+        Args:
+            names: At least two, of different columns. They give the order of the labels'
+                parts; the first one *named* gives the place.
+
+        Raises:
+            DomainError: There are fewer, one is not in the domain, two read the same column, or
+                there are more than a million combinations.
+        """
+        first, *rest = chosen = self[names].attributes
+        pair = Crossed(chosen)
+        return Domain([pair if a == first else a for a in self if a not in rest])
+
     def encode(self, data: pd.DataFrame | ArrayLike) -> IntArray:
         """Replace each value by the code of its level.
 
         Args:
             data: A frame, whose columns are looked up by name (others are ignored), or a
-                two-dimensional array with exactly the domain's columns, in its order.
+                two-dimensional array with exactly the domain's ``columns``, in their order.
 
         Returns:
             Codes, shape ``(n_rows, len(self))``; column ``j`` is in ``range(levels[j])``.
@@ -113,17 +190,14 @@ class Domain:
                 level: a missing or infinite value, a non-number, an unknown category. The
                 message names the column and no value; :meth:`outside` shows the values.
         """
-        columns = _columns(data, self.names)
-        codes = np.empty((len(columns[0]), len(self)), dtype=np.int64)
-        for j, (attribute, column) in enumerate(zip(self, columns, strict=True)):
-            codes[:, j] = attribute.codes(column)
-            lowest = int(codes[:, j].min(initial=0))
-            if lowest < 0:
-                refusal = _REFUSALS[Problem(lowest)].format(n_levels=attribute.n_levels)
-                raise DomainError(
-                    f"column {attribute.name!r} {refusal}; domain.outside(data) shows the curator "
-                    "what does not fit"
-                )
+        columns = read_columns(data, self.columns)
+        n_rows = len(columns[self.columns[0]])
+        codes = np.zeros((n_rows, len(self)), dtype=np.int64)
+        for j, attribute in enumerate(self):
+            for part in attribute.parts:
+                code = part.codes(columns[part.column])
+                _check_levels(part, code)
+                codes[:, j] = codes[:, j] * part.n_levels + code
         return codes
 
     def outside(self, data: pd.DataFrame | ArrayLike) -> pd.DataFrame:
@@ -142,26 +216,25 @@ class Domain:
         Raises:
             DomainError: A column is missing or there twice.
         """
-        report: list[tuple[str, str, str, int]] = []
-        for attribute, column in zip(self, _columns(data, self.names), strict=True):
-            codes = attribute.codes(column)
+        # Attributes of one column find the same: a value is listed once.
+        report: dict[tuple[str, str, str], int] = {}
+        columns = read_columns(data, self.columns)
+        for single in self._singles:
+            column = columns[single.column]
+            codes = single.codes(column)
             strays = column.to_numpy(dtype=object)[codes < 0]
             counts = Counter(zip(codes[codes < 0].tolist(), map(str, strays), strict=True))
             for (code, value), rows in counts.most_common():
                 problem = Problem(code).name.lower().replace("_", " ")
-                report.append((attribute.name, problem, value, rows))
-        return pd.DataFrame(report, columns=["column", "problem", "value", "rows"])
+                report[single.column, problem, value] = rows
+        return pd.DataFrame(
+            [(*found, rows) for found, rows in report.items()],
+            columns=["column", "problem", "value", "rows"],
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Describe the domain in lists, strings and numbers, ready for JSON or TOML."""
-        return {
-            "attributes": [
-                {"name": attribute.name, "categories": list(attribute.categories)}
-                if isinstance(attribute, Categorical)
-                else {"name": attribute.name, "edges": list(attribute.edges)}
-                for attribute in self
-            ]
-        }
+        return describe(self.attributes)
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> Domain:
@@ -171,9 +244,7 @@ class Domain:
             DomainError: A key is missing, unknown or of the wrong type, or its value is not
                 one that an attribute accepts.
         """
-        table = _table(description, "domain", "attributes")
-        entries = _list(table["attributes"], "attributes")
-        return cls([_attribute(entry, f"attributes[{i}]") for i, entry in enumerate(entries)])
+        return cls(attributes_of(description))
 
 
 def _check_distinct(names: Sequence[str]) -> None:
@@ -184,59 +255,27 @@ def _check_distinct(names: Sequence[str]) -> None:
         )
 
 
-def _columns(data: pd.DataFrame | ArrayLike, names: Sequence[str]) -> list[pd.Series[Any]]:
-    """The columns of these names, or all columns in order if the data has no names."""
-    if isinstance(data, pd.DataFrame):
-        return [_column(data, name) for name in names]
-    if hasattr(data, "columns"):
-        raise DomainError("data: a table with named columns must be a pandas.DataFrame; convert it")
-    try:
-        # Objects, because a common type of all columns would turn numbers into text, or 1 to 1.0.
-        table = data if isinstance(data, np.ndarray) else np.asarray(data, dtype=object)
-    except ValueError:
-        raise DomainError("data: rows of different lengths") from None
-    if table.ndim != 2 or table.shape[1] != len(names):
+def _is_numeric(single: Single) -> bool:
+    return isinstance(single, Binned | Threshold)
+
+
+def _check_kinds(singles: Sequence[Single]) -> None:
+    """No column is both text and number: where all is text, as in a CSV file, it could not be."""
+    kinds: dict[str, bool] = {}
+    for single in singles:
+        if kinds.setdefault(single.column, _is_numeric(single)) != _is_numeric(single):
+            raise DomainError(
+                f"column {single.column!r} is read both as numbers and as categories; give one of "
+                "the two a column of its own"
+            )
+
+
+def _check_levels(single: Single, codes: IntArray) -> None:
+    """Refuse codes that are a ``Problem``."""
+    lowest = int(codes.min(initial=0))
+    if lowest < 0:
+        refusal = _REFUSALS[Problem(lowest)].format(n_levels=single.n_levels)
         raise DomainError(
-            f"data: need {len(names)} columns, in the order {', '.join(names)}; got an array "
-            f"with {table.ndim} dimensions"
-            + (f" and {table.shape[1]} columns" if table.ndim == 2 else "")
+            f"column {single.column!r} {refusal}; domain.outside(data) shows the curator what "
+            "does not fit"
         )
-    return [pd.Series(table[:, j]) for j in range(len(names))]
-
-
-def _column(frame: pd.DataFrame, name: str) -> pd.Series[Any]:
-    places = [
-        i for i, label in enumerate(frame.columns) if isinstance(label, str) and label == name
-    ]
-    if len(places) != 1:
-        found = "is missing" if not places else "occurs more than once"
-        raise DomainError(f"column {name!r} {found} in the data; the domain needs it once")
-    return frame.iloc[:, places[0]]
-
-
-def _attribute(entry: object, where: str) -> Attribute:
-    """One attribute from its description."""
-    if isinstance(entry, Mapping) and "edges" in entry:
-        table = _table(entry, where, "name", "edges")
-        return Binned(table["name"], _list(table["edges"], f"{where}.edges"))
-    table = _table(entry, where, "name", "categories")
-    return Categorical(table["name"], _list(table["categories"], f"{where}.categories"))
-
-
-def _table(entry: object, where: str, *keys: str) -> Mapping[str, Any]:
-    """The entry, if it is a mapping with exactly these keys."""
-    if not isinstance(entry, Mapping):
-        raise DomainError(f"{where}: need a table with the keys {', '.join(keys)}")
-    for key in entry:
-        if key not in keys:
-            raise DomainError(f"{where}: unknown key {key!r}; the keys are {', '.join(keys)}")
-    for key in keys:
-        if key not in entry:
-            raise DomainError(f"{where}: key {key!r} is missing")
-    return entry
-
-
-def _list(value: object, where: str) -> list[Any]:
-    if not isinstance(value, list | tuple):
-        raise DomainError(f"{where}: need a list")
-    return list(value)

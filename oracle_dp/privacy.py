@@ -185,7 +185,10 @@ class Releasable(Protocol):
 
 
 # Imported only when such a release is read.
-_KINDS = {"scoring_card": ("oracle_dp.estimators.scoring_card", "ScoringCard")}
+_KINDS = {
+    "scoring_card": ("oracle_dp.estimators.scoring_card", "ScoringCard"),
+    "one_vs_rest": ("oracle_dp.estimators.one_vs_rest", "OneVsRest"),
+}
 
 
 @dataclass(frozen=True, slots=True)

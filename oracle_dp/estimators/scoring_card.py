@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -13,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from oracle_dp.domain import Domain
 from oracle_dp.errors import DomainError, ParameterError, ReleaseFormatError
-
-Label = str | int | float | bool
+from oracle_dp.estimators.labels import Label, check_classes, label_array
 
 THRESHOLD = 1
 
@@ -60,7 +58,10 @@ class ScoringCard:
         Raises:
             DomainError: The rows do not fit the domain.
         """
-        codes = self.domain.encode(data)
+        return self.totals(self.domain.encode(data))
+
+    def totals(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Total points of every row of the domain's codes, shape ``(n_rows,)``."""
         total = np.zeros(len(codes), dtype=np.int64)
         for j, block in enumerate(self.points):
             total += np.asarray(block, dtype=np.int64)[codes[:, j]]
@@ -71,22 +72,27 @@ class ScoringCard:
         positive = self.margins(data) >= THRESHOLD
         return label_array(self.classes)[positive.astype(np.int64)]
 
-    def __str__(self) -> str:
+    def lines(self) -> list[str]:
+        """The levels with points, as text: columns, label and points. Empty if there are none."""
         rows = [
-            (attribute.name, label, points)
+            (" & ".join(part.column for part in attribute.parts), label, points)
             for attribute, block in zip(self.domain, self.points, strict=True)
             for label, points in zip(attribute.labels, block, strict=True)
             if points != 0
         ]
-        if not rows:
-            return f"predict {self.classes[0]!r} always (every level has 0 points)"
-        left = max(len(name) for name, _, _ in rows)
-        middle = max(len(label) for _, label, _ in rows)
+        left = max((len(columns) for columns, _, _ in rows), default=0)
+        middle = max((len(label) for _, label, _ in rows), default=0)
         lines, previous = [], None
-        for name, label, points in rows:
-            shown = name if name != previous else ""
+        for columns, label, points in rows:
+            shown = columns if columns != previous else ""
             lines.append(f"{shown:<{left}}  {label:<{middle}}  {points:+d}")
-            previous = name
+            previous = columns
+        return lines
+
+    def __str__(self) -> str:
+        lines = self.lines()
+        if not lines:
+            return f"predict {self.classes[0]!r} always (every level has 0 points)"
         lines.append(f"other levels 0; predict {self.classes[1]!r} if the total is at least 1")
         return "\n".join(lines)
 
@@ -112,37 +118,6 @@ class ScoringCard:
             return cls(Domain.from_dict(data["domain"]), data["points"], data["classes"])
         except (KeyError, TypeError, ValueError, DomainError, ParameterError) as error:
             raise ReleaseFormatError(f"scoring card: missing or malformed ({error})") from error
-
-
-def check_classes(classes: Sequence[Label]) -> tuple[Label, Label]:
-    """The two labels as Python's own text, numbers or booleans.
-
-    Raises:
-        ParameterError: There are not exactly two distinct ones, or they are something else, NaN
-            or infinite. No label is shown: they may have been read from the data.
-    """
-    try:
-        given = () if isinstance(classes, str) else tuple(classes)
-    except TypeError:
-        given = ()
-    if len(given) != 2:
-        raise ParameterError("classes: a sequence of two labels expected, negative first")
-    labels = [label.item() if isinstance(label, np.generic) else label for label in given]
-    if not all(isinstance(label, str | int | float) for label in labels):
-        raise ParameterError("classes: a label must be text, a number or a boolean")
-    if any(isinstance(label, float) and not math.isfinite(label) for label in labels):
-        raise ParameterError("classes: a label must not be NaN or infinite")
-    negative, positive = cast("list[Label]", labels)
-    if negative == positive:
-        raise ParameterError("classes: two distinct labels expected, negative first")
-    return negative, positive
-
-
-def label_array(labels: Sequence[Label]) -> NDArray[Any]:
-    """Labels as an array that keeps every one as it is."""
-    array = np.asarray(labels)
-    # A common type of text and numbers is text.
-    return array if array.tolist() == list(labels) else np.asarray(labels, dtype=object)
 
 
 def _point(value: object) -> int:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from numbers import Integral
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,15 +17,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from oracle_dp.domain import Domain
 from oracle_dp.errors import DomainError, ParameterError, PrivacyLeakWarning
-from oracle_dp.estimators.mechanisms import DEFAULTS, select
-from oracle_dp.estimators.scoring_card import (
-    MAX_TOTAL,
-    THRESHOLD,
+from oracle_dp.estimators.labels import (
     Label,
-    ScoringCard,
     check_classes,
+    check_labels,
+    class_codes,
     label_array,
+    read_labels,
 )
+from oracle_dp.estimators.mechanisms import DEFAULTS, Weights, select
+from oracle_dp.estimators.one_vs_rest import OneVsRest
+from oracle_dp.estimators.scoring_card import MAX_TOTAL, THRESHOLD, ScoringCard
+from oracle_dp.estimators.split_budget import Settings, split
 from oracle_dp.ledger import Ledger
 from oracle_dp.privacy import Contingency, ContingencyKind, Neighbors, Release
 from oracles import Limits
@@ -38,6 +41,13 @@ class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     Each level of each attribute of the public domain gets an integer weight; the positive class
     is predicted iff the weights of a row's levels add up to at least 1. There is no intercept:
     a constant on every level of one attribute is one.
+
+    With k classes, three or more, one card per class tells it from all others, and the largest
+    total predicts, on a tie the earliest class. A record is a row of all k problems, and its change
+    moves each by at most the sensitivity of one (2 under ``"replace"``), so that each card is
+    differentially private; on an equal share epsilon / k, exactly, the k of them are by sequential
+    composition with epsilon in all. The guarantee and the ledger's one charge are of the whole;
+    limits are for each card.
 
     The guarantee is for one ``fit``: cross-validation and grid search spend epsilon once per fit.
 
@@ -52,8 +62,9 @@ class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             ``"zero_out"`` has the noise of ``"add_remove"``, with n public.
         weights: The values that every weight may take: distinct integers, 0 among them, public.
         domain: The public schema (:class:`oracle_dp.domain.Domain`). Never read from the data.
-        classes: The two labels, negative first, public. None reads them from ``y``, which warns
-            (:class:`oracle_dp.PrivacyLeakWarning`) and is recorded in the guarantee.
+        classes: The two labels, negative first, or three and more in the order of ties; public.
+            None reads two from ``y``, which warns (:class:`oracle_dp.PrivacyLeakWarning`) and is
+            recorded in the guarantee.
         ledger: Charged before noise is drawn. Copies of the estimator share it.
         dataset: The ledger's name for the data.
         limits: When the oracle may stop; see :class:`oracles.Limits`. Default: never.
@@ -66,10 +77,11 @@ class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         delta: For ``"blockwise"``: 0 composes epsilons, a positive one composes by zCDP.
 
     Attributes:
-        release_: The :class:`oracle_dp.Release` of a :class:`ScoringCard`. Its guarantee says what
-            holds and on what conditions.
-        classes_: The two labels, negative first.
-        n_features_in_: Number of attributes.
+        release_: The :class:`oracle_dp.Release` of a :class:`ScoringCard`, or of one
+            :class:`OneVsRest` for three classes or more. Its guarantee says what holds and on what
+            conditions.
+        classes_: The labels, in order.
+        n_features_in_: Number of columns that the domain reads.
         feature_names_in_: Their names.
     """
 
@@ -112,7 +124,7 @@ class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         """Train and spend epsilon.
 
         Args:
-            X: Rows that fit the domain, shape ``(n_rows, n_attributes)`` or a frame with its
+            X: Rows that fit the domain, shape ``(n_rows, n_columns)`` or a frame with its
                 columns. Zero rows are ordinary data.
             y: Labels, shape ``(n_rows,)``.
 
@@ -129,38 +141,27 @@ class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         mechanism, options = select(
             self.mechanism, {name: getattr(self, name) for name in DEFAULTS}
         )
-        if not isinstance(self.domain, Domain):
-            given = "None" if self.domain is None else f"a {type(self.domain).__name__}"
-            raise DomainError(
-                f"domain: {given}; state the public schema of the attributes "
-                "(oracle_dp.domain.Domain)"
-            )
-        weights = _weights(self.weights, len(self.domain))
-        codes = self.domain.encode(X)
+        domain = _checked_domain(self.domain)
+        weights = _weights(self.weights, len(domain))
+        codes = domain.encode(X)
         classes, leaks = self._public_classes(y)
-        cells = CellTable.from_codes(codes, _positive(y, classes, len(codes)), self.domain.levels)
-        common = {
-            "epsilon": self.epsilon,
-            "neighbors": Neighbors.parse(self.neighbors),
-            "limits": self.limits,
-            "ledger": self.ledger,
-            "dataset": self.dataset,
-            "random_state": self.random_state,
-            "contingencies": leaks,
-        }
-        release = mechanism.train(cells, weights, common, options)
-        points = tuple(tuple(int(w) for w in block) for block in release.value)
-        card = ScoringCard(self.domain, points, classes)
-        self.release_: Release[ScoringCard] = cast(
-            "Release[ScoringCard]", replace(release, value=cast(Any, card))
-        )
+        labels = class_codes(y, classes, len(codes))
+        # One problem tells two classes apart; of more, each has one.
+        positives = (1,) if len(classes) == 2 else range(len(classes))
+        tables = [CellTable.from_codes(codes, labels == i, domain.levels) for i in positives]
+        trainers = [partial(mechanism.train, table, weights) for table in tables]
+        self.release_ = _release(trainers, self._common(leaks), options, domain, classes)
         self.classes_ = label_array(classes)
-        self.n_features_in_ = len(self.domain)
-        self.feature_names_in_ = np.asarray(self.domain.names, dtype=object)
+        self.n_features_in_ = len(domain.columns)
+        self.feature_names_in_ = np.asarray(domain.columns, dtype=object)
         return self
 
     def decision_function(self, X: pd.DataFrame | ArrayLike) -> NDArray[np.float64]:
-        """Total points minus 1/2: positive iff the positive class is predicted."""
+        """Total points minus 1/2.
+
+        Shape ``(n_rows,)`` for two classes, positive iff the second is predicted; else
+        ``(n_rows, n_classes)``, of which the largest predicts.
+        """
         check_is_fitted(self)
         return self.release_.value.margins(X).astype(np.float64) - (THRESHOLD - 0.5)
 
@@ -169,20 +170,32 @@ class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         check_is_fitted(self)
         return self.release_.value.predict(X)
 
-    def _public_classes(self, y: ArrayLike) -> tuple[tuple[Label, Label], tuple[Contingency, ...]]:
+    def _common(self, leaks: tuple[Contingency, ...]) -> dict[str, Any]:
+        """What all mechanisms are given."""
+        return {
+            "epsilon": self.epsilon,
+            "neighbors": Neighbors.parse(self.neighbors),
+            "limits": self.limits,
+            "ledger": self.ledger,
+            "dataset": self.dataset,
+            "random_state": self.random_state,
+            "contingencies": leaks,
+        }
+
+    def _public_classes(self, y: ArrayLike) -> tuple[tuple[Label, ...], tuple[Contingency, ...]]:
         if self.classes is not None:
-            return check_classes(self.classes), ()
+            return check_labels(self.classes), ()
         warnings.warn(
             "classes were read from y, which reveals which labels occur: pass classes=(negative, "
             "positive)",
             PrivacyLeakWarning,
             stacklevel=3,
         )
-        seen = list(dict.fromkeys(_labels(y)))
+        seen = list(dict.fromkeys(read_labels(y)))
         if len(seen) != 2:
             raise ParameterError(
                 "classes: None, and y does not hold exactly two labels; pass classes=(negative, "
-                "positive), then one label or none is ordinary data"
+                "positive), or all of more than two; then any of them may have no row"
             )
         try:
             seen.sort()
@@ -193,6 +206,36 @@ class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             ) from None
         detail = "the two classes were read from the labels"
         return check_classes(seen), (Contingency(ContingencyKind.LEAKED_PARAMETER, detail),)
+
+
+def _release(
+    trainers: Sequence[Callable[[Settings, Settings], Release[Weights]]],
+    common: Settings,
+    options: Settings,
+    domain: Domain,
+    classes: tuple[Label, ...],
+) -> Release[ScoringCard | OneVsRest]:
+    """Run the mechanism for every card, and make its weights points."""
+    if len(trainers) == 1:
+        one = trainers[0](common, options)
+        card = ScoringCard(domain, _points(one.value), check_classes(classes))
+        return Release(card, one.guarantee)
+    several = split(trainers, common, options)
+    cards = OneVsRest.from_points(domain, [_points(value) for value in several.value], classes)
+    return Release(cards, several.guarantee)
+
+
+def _points(weights: Weights) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(int(weight) for weight in block) for block in weights)
+
+
+def _checked_domain(domain: object) -> Domain:
+    if not isinstance(domain, Domain):
+        given = "None" if domain is None else f"a {type(domain).__name__}"
+        raise DomainError(
+            f"domain: {given}; state the public schema of the attributes (oracle_dp.domain.Domain)"
+        )
+    return domain
 
 
 def _weights(given: Sequence[int], n_attributes: int) -> tuple[int, ...]:
@@ -206,36 +249,3 @@ def _weights(given: Sequence[int], n_attributes: int) -> tuple[int, ...]:
     if n_attributes * max(map(abs, weights), default=0) > MAX_TOTAL:
         raise ParameterError("weights: a total could exceed 64 bits; use smaller weights")
     return weights
-
-
-def _labels(y: ArrayLike) -> NDArray[Any]:
-    """The labels as they are, shape ``(n_rows,)``, dtype object."""
-    try:
-        # Objects, because a common type of all labels would turn numbers into text.
-        labels = np.asarray(y) if hasattr(y, "dtype") else np.asarray(y, dtype=object)
-    except ValueError:
-        raise DomainError("y: one label per row expected") from None
-    if labels.ndim != 1:
-        raise DomainError(f"y: one label per row expected, got {labels.ndim} dimensions")
-    if pd.isna(labels).any():
-        raise DomainError("y: missing labels (NaN or None); drop those rows before training")
-    # Not all types, since as objects times would become integers.
-    objects = labels.astype(object) if labels.dtype.kind in "biufUTO" else labels
-    allowed = (str, int, float, np.bool_, np.integer, np.floating)
-    if not all(issubclass(kind, allowed) for kind in set(map(type, objects))):
-        raise DomainError("y: labels must be text, numbers or booleans; convert them")
-    return objects
-
-
-def _positive(y: ArrayLike, classes: tuple[Label, Label], n_rows: int) -> NDArray[np.bool_]:
-    labels = _labels(y)
-    if len(labels) != n_rows:
-        raise DomainError("X and y: different numbers of rows; they must describe the same rows")
-    code = pd.Index(np.asarray(classes, dtype=object)).get_indexer(labels)
-    if (code < 0).any():
-        raise DomainError(
-            f"y: a label that is not one of classes={classes!r}; correct the label, or the "
-            "classes from public knowledge"
-        )
-    positive: NDArray[np.bool_] = code == 1
-    return positive

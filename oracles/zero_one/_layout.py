@@ -104,6 +104,7 @@ class Arrays(NamedTuple):
     zero: int
     sum_low: int
     sum_high: int
+    grouped: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,6 +227,7 @@ def lay_out(
         0,
         0,
         0,
+        np.zeros(len(starts) - 3, dtype=bool),
     )
     first = tuple(int(starts[order.index(j)]) for j in range(len(cells.levels)))
     return Layout(

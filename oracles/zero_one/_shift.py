@@ -66,6 +66,8 @@ def up_to_shifts(layout: Layout) -> Shifts | None:
     """Count the rest up to shifts, or None where that is not possible or gains nothing."""
     arrays = layout.arrays
     n_attributes = len(arrays.rest_starts) - 1
+    import os
+    G = [int(x) for x in os.environ.get("SG", ",".join(map(str, range(n_attributes)))).split(",") if x]
     gaps = np.diff(arrays.values)
     even = arrays.one_hot and len(gaps) > 0 and bool((gaps == gaps[0]).all())
     if (
@@ -78,7 +80,7 @@ def up_to_shifts(layout: Layout) -> Shifts | None:
     step, zero = int(gaps[0]), int(np.flatnonzero(arrays.values == 0)[0])
     low, high = -zero, len(arrays.values) - 1 - zero
     spread = high - low
-    least, most = min(n_attributes * low, -spread), max(n_attributes * high, spread)
+    least, most = min(len(G) * low, -spread), max(len(G) * high, spread)
     numbers = np.arange(least, most + 1)
     cost = np.zeros((len(arrays.cost), len(numbers)), dtype=np.int64)
     cost[:, : len(arrays.values)] = arrays.cost
@@ -89,10 +91,15 @@ def up_to_shifts(layout: Layout) -> Shifts | None:
         int((gain[first:end] > 0).sum())
         for first, end in zip(arrays.rest_starts[:-1], arrays.rest_starts[1:], strict=True)
     ]
-    carrier = int(np.argmax(used))
-    for j in range(n_attributes):
+    carrier = int(os.environ.get("SC", np.argmax(used)))
+    n_rest_attributes, n_attributes = n_attributes, len(G)
+    if len(G) < 2:
+        return None
+    for j in range(n_rest_attributes):
         first, end = arrays.rest_starts[j], arrays.rest_starts[j + 1]
-        if j == carrier:
+        if j not in G:
+            allowed[first:end] = (numbers >= low) & (numbers <= high)
+        elif j == carrier:
             allowed[first:end] = (numbers >= n_attributes * low) & (numbers <= n_attributes * high)
         else:
             allowed[first:end] = np.abs(numbers) <= spread
@@ -103,10 +110,11 @@ def up_to_shifts(layout: Layout) -> Shifts | None:
         cost=cost,
         rest_values=numbers * step,
         spread=spread,
+        grouped=np.array([j in G for j in range(n_rest_attributes)]),
         zero=-least,
         sum_low=n_attributes * low,
         sum_high=n_attributes * high,
-        reach_low=n_attributes * low * step,
-        reach_high=n_attributes * high * step,
+        reach_low=n_rest_attributes * low * step,
+        reach_high=n_rest_attributes * high * step,
     )
     return Shifts(replace(layout, arrays=shifted), allowed, layout)

@@ -321,38 +321,36 @@ def _log_sum(logs: FloatArray) -> float:
 
 
 @kernel
-def plant(arrays: Arrays, state: State, soft: Soft, nodes: Nodes) -> None:
-    """Make the root."""
-    nodes.links[0] = -1
-    nodes.links[0, DEPTH] = 0
-    nodes.log_mass[0] = _margined(arrays, soft, soft_star(arrays, state, soft), 0)
-    nodes.numbers[USED] = 1
-
-
-@kernel
-def expand(arrays: Arrays, state: State, soft: Soft, nodes: Nodes, node: int) -> None:
-    """Give one node its children. The caller has made room for them."""
-    _expand(arrays, state, soft, nodes, node)
+def visit(arrays: Arrays, state: State, soft: Soft, nodes: Nodes, node: int) -> float:
+    """Go to a node: its bound with margin; at a complete node ``sums`` are then exact costs."""
+    _go_to(arrays, state, soft, nodes, node)
+    bound = soft_star(arrays, state, soft)
+    return _margined(arrays, soft, bound, nodes.links[node, DEPTH])
 
 
 @kernel
 def refine(
-    arrays: Arrays, state: State, soft: Soft, nodes: Nodes, threshold: float, work: int
+    arrays: Arrays,
+    state: State,
+    soft: Soft,
+    nodes: Nodes,
+    node: int,
+    threshold: float,
+    work: int,
 ) -> int:
-    """Expand, depth first, every node of more than a mass, until work or room run out.
+    """Expand a node, and depth first all below it of more than a mass, until work or room run out.
 
     Returns:
         Number of nodes expanded.
     """
     stop = state.totals[WORK] + work
     room = len(nodes.log_mass) - len(arrays.values)
-    depth_of_leaves = len(soft.active)
-    stack = [0]
+    stack = [node]
     expanded = 0
     nodes.numbers[FULL] = 0
     while len(stack) > 0:
         node = stack.pop()
-        if nodes.links[node, DEPTH] == depth_of_leaves:
+        if nodes.links[node, DEPTH] == len(soft.active):
             continue
         if nodes.links[node, FIRST] < 0:
             if state.totals[WORK] >= stop:
@@ -381,15 +379,3 @@ def gather(arrays: Arrays, nodes: Nodes) -> None:
             mass = _log_sum(nodes.log_mass[first : first + n_children])
             mass += STEP / 4 + RELATIVE_STEP / 4 * max(mass, 0.0)
             nodes.log_mass[node] = min(nodes.log_mass[node], mass)
-
-
-@kernel
-def leaf_costs(arrays: Arrays, state: State, soft: Soft, nodes: Nodes, node: int) -> int:
-    """Go to a complete node: ``sums`` are then exact costs per value; returns the others' cost."""
-    _go_to(arrays, state, soft, nodes, node)
-    soft_star(arrays, state, soft)
-    cost = 0
-    for level in range(arrays.n_rest):
-        if state.boxes[level, LOW] == state.boxes[level, HIGH]:
-            cost += arrays.cost[level, state.boxes[level, LOW]]
-    return cost

@@ -197,17 +197,21 @@ def _probe(arrays: Arrays, state: State, tree: Tree) -> int:
 
 @inner
 def _tighten(arrays: Arrays, state: State, tree: Tree) -> bool:
-    """Up to shifts: delete numbers that break a condition of :mod:`_shift`; whether any are left."""
+    """Up to shifts: delete what breaks a condition of :mod:`_shift`; whether any are left."""
     if arrays.spread < 0:
         return True
     n_attributes = len(arrays.rest_starts) - 1
     while True:
         deletions, sum_of_least, sum_of_most = 0, 0, 0
         for j in range(n_attributes):
+            if not arrays.grouped[j]:
+                continue
             least, most = _extremes(arrays, state, j)
             sum_of_least += least
             sum_of_most += most
         for j in range(n_attributes):
+            if not arrays.grouped[j]:
+                continue
             least, most = _extremes(arrays, state, j)
             low = max(most - arrays.spread, arrays.sum_low - (sum_of_least - least))
             high = min(least + arrays.spread, arrays.sum_high - (sum_of_most - most))

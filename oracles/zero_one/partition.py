@@ -10,6 +10,7 @@ as a bound on a minimum tells whether it can. What is drawn by it is the caller'
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,17 +20,16 @@ from oracles.errors import ProblemError
 from oracles.zero_one._bounds import new_state, settle
 from oracles.zero_one._layout import LANES, Layout, lay_out
 from oracles.zero_one._soft import (
+    DEPTH,
     FIRST,
     FULL,
     LEVEL,
     USED,
     Nodes,
     Soft,
-    expand,
     gather,
-    leaf_costs,
-    plant,
     refine,
+    visit,
 )
 from oracles.zero_one.cells import CellTable, IntArray
 
@@ -98,8 +98,11 @@ class PartitionTree:
         self._keep_idle_levels_of_b()
         self._soft = _soft(self.layout, self.active, beta, self.reference)
         self._nodes = _nodes(CAPACITY, arrays.cost.shape[0])
+        self._nodes.numbers[USED] = 1
+        self._nodes.links[0, FIRST] = self._nodes.links[0, LEVEL] = -1
         settle(arrays, self._state)
-        plant(arrays, self._state, self._soft, self._nodes)
+        root = visit(arrays, self._state, self._soft, self._nodes, 0)
+        self._nodes.log_mass[0] = root
 
     def _keep_idle_levels_of_b(self) -> None:
         """A level of B without cells gets its value apart: here it is fixed at a free one."""
@@ -127,8 +130,7 @@ class PartitionTree:
         if nodes.links[node, FIRST] < 0:
             if self._depth(node) == len(self.active):
                 return range(0)
-            self._make_room()
-            expand(self.layout.arrays, self._state, self._soft, self._nodes, node)
+            self._refine(node, math.inf, 1)
             nodes = self._nodes
         first, level = int(nodes.links[node, FIRST]), int(nodes.links[node, LEVEL])
         return range(first, first + self._n_values(level))
@@ -138,10 +140,13 @@ class PartitionTree:
 
         Masses are not updated before :meth:`gather`.
         """
+        return self._refine(0, threshold, work)
+
+    def _refine(self, node: int, threshold: float, work: int) -> int:
         total = 0
         while True:
             arguments = self.layout.arrays, self._state, self._soft, self._nodes
-            total += int(refine(*arguments, threshold, work))
+            total += int(refine(*arguments, node, threshold, work))
             if not self._nodes.numbers[FULL]:
                 return total
             self._make_room()
@@ -153,7 +158,9 @@ class PartitionTree:
     def leaf(self, node: int) -> Leaf:
         """What a complete node leaves to choose."""
         arrays, soft = self.layout.arrays, self._soft
-        base = int(leaf_costs(arrays, self._state, soft, self._nodes, node))
+        visit(arrays, self._state, soft, self._nodes, node)
+        rest = self.active[self.active < arrays.n_rest]
+        base = int(arrays.cost[rest, self._nodes.assigned[rest]].sum())
         sums = soft.sums.reshape(arrays.n_blocks, len(arrays.values), LANES).transpose(0, 2, 1)
         costs_a = sums.reshape(-1, len(arrays.values))[: arrays.n_a]
         first_a = arrays.n_rest + arrays.n_b
@@ -170,7 +177,7 @@ class PartitionTree:
     # -- inside --------------------------------------------------------------------------------
 
     def _depth(self, node: int) -> int:
-        return int(self._nodes.links[node, 4])
+        return int(self._nodes.links[node, DEPTH])
 
     def _n_values(self, level: int) -> int:
         arrays = self.layout.arrays
@@ -178,8 +185,6 @@ class PartitionTree:
 
     def _make_room(self) -> None:
         capacity = len(self._nodes.log_mass)
-        if self.n_nodes + len(self.layout.arrays.values) <= capacity:
-            return
         if capacity >= MAX_NODES:
             raise MemoryError(f"the tree would exceed {MAX_NODES} nodes")
         larger = _nodes(2 * capacity, len(self._nodes.assigned))

@@ -53,7 +53,7 @@ def frame(**columns: Any) -> pd.DataFrame:
         (lambda: Binned("b", [True]), "numbers"),
         (lambda: Domain([]), "at least one"),
         (lambda: Domain([SEX, SEX]), "'sex' occurs more than once"),
-        (lambda: Domain(["sex"]), "Categorical or a Binned"),  # type: ignore[list-item]
+        (lambda: Domain(["sex"]), "Categorical, a Binned"),  # type: ignore[list-item]
     ],
 )
 def test_a_malformed_schema_is_refused(make: Any, message: str) -> None:

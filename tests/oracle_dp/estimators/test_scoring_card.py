@@ -132,6 +132,23 @@ def test_text_shows_every_point_that_counts() -> None:
     assert str(zero) == "predict 'no' always (every level has 0 points)"
 
 
+def test_text_of_thresholds_and_pairs_names_their_columns() -> None:
+    domain = Domain([*DOMAIN, Categorical("region", ("north", "south"))])
+    domain = domain.thermometer("age").crossed("region", "sex")
+    card = ScoringCard(domain, ((0, 1), (-1, 2), (0, 0, 0, -3)), (0, 1))
+    assert str(card).splitlines() == [
+        "age           >= 30         +1",
+        "              < 40          -1",
+        "              >= 40         +2",
+        "region & sex  south & Male  -3",
+        "other levels 0; predict 1 if the total is at least 1",
+    ]
+    rows = pd.DataFrame({"sex": ["Male"] * 4, "age": [20, 30, 40, 41], "region": ["north"] * 4})
+    assert card.margins(rows).tolist() == [-1, 0, 3, 3]
+    assert card.margins(rows.assign(region="south")).tolist() == [-4, -3, 0, 0]
+    assert ScoringCard.from_dict(json.loads(json.dumps(card.to_dict()))) == card
+
+
 def test_a_person_with_the_text_predicts_as_the_card_does() -> None:
     said: dict[tuple[str, str], int] = {}
     name = ""

@@ -281,7 +281,7 @@ PARAMETERS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"domain": "sex"}, DomainError, "domain: a str; state the public schema"),
     ({"domain": [DOMAIN["sex"]]}, DomainError, "domain: a list; state the public schema"),
     ({"classes": ("no",)}, ParameterError, "classes: a sequence of two labels"),
-    ({"classes": ("no", "yes", "?")}, ParameterError, "classes: a sequence of two labels"),
+    ({"classes": ("no", "yes", "no")}, ParameterError, "classes: distinct labels"),
     ({"classes": "ny"}, ParameterError, "classes: a sequence of two labels"),
     ({"classes": 2}, ParameterError, "classes: a sequence of two labels"),
     ({"classes": ("no", "no")}, ParameterError, "classes: two distinct labels"),
