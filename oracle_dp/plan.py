@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from oracle_dp.errors import ParameterError
-from oracle_dp.estimators.mechanisms import DEFAULTS, select
+from oracle_dp.estimators.mechanisms import DEFAULTS, Mechanism, select
 from oracle_dp.noise import rational
 from oracle_dp.privacy import Neighbors
 from oracles import Limits
@@ -90,6 +90,7 @@ def estimate(
         raise ParameterError(f"runs: a positive number expected, not {runs}")
     selected, options = select(mechanism, DEFAULTS)
     relation = Neighbors.parse(neighbors)
+    _compile(selected, options, tuple(weights))
     for epsilon in epsilons:
         seconds, errors = [], []
         for seed in range(runs):
@@ -111,3 +112,11 @@ def estimate(
             float(np.mean(errors)),
             float(np.std(errors)),
         )
+
+
+def _compile(mechanism: Mechanism, options: dict[str, Any], weights: tuple[int, ...]) -> None:
+    """Run once on two rows, so that the first line does not time the compiler."""
+    codes = np.array([[0, 0, 0], [1, 1, 1]])
+    cells = CellTable.from_codes(codes, np.array([True, False]), (2, 2, 2))
+    common = {"epsilon": 1, "neighbors": Neighbors.REPLACE, "random_state": 0}
+    mechanism.train(cells, weights, common, options)

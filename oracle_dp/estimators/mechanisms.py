@@ -93,7 +93,7 @@ def select(name: str, given: Mapping[str, Any]) -> tuple[Mechanism, dict[str, An
     Raises:
         ParameterError: There is no such mechanism, or an option was set that it does not have.
     """
-    if name not in MECHANISMS:
+    if not isinstance(name, str) or name not in MECHANISMS:
         known = ", ".join(map(repr, MECHANISMS))
         raise ParameterError(f"mechanism: one of {known} expected, not {name!r}")
     mechanism = MECHANISMS[name]

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from oracles.errors import ProblemError
 from oracles.zero_one.cells import CellTable, IntArray
@@ -76,8 +77,9 @@ class Arrays(NamedTuple):
         rest_starts: Where the levels of each rest attribute begin, and the end.
         rest_values: Weights of the rest levels; ``values``, except in :mod:`_shift`.
         reach_low, reach_high: The rest's least and greatest contribution to any margin.
-        spread, zero, sum_low, sum_high: For :mod:`_shift`, in positions of ``rest_values``; spread
-            is -1 elsewhere.
+        grouped, spread, zero, sum_low, sum_high: For :mod:`_shift`: the grouped attributes, and
+            in steps of the weights ``high - low``, the position of 0, ``m low`` and ``m high``.
+            The spread is -1 if there is no group.
     """
 
     n_rest: int
@@ -100,11 +102,11 @@ class Arrays(NamedTuple):
     rest_values: IntArray
     reach_low: int
     reach_high: int
+    grouped: NDArray[np.bool_]
     spread: int
     zero: int
     sum_low: int
     sum_high: int
-    grouped: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,11 +225,11 @@ def lay_out(
         values.copy(),
         -INFINITE,
         INFINITE,
+        np.zeros(len(starts) - 3, dtype=bool),
         -1,
         0,
         0,
         0,
-        np.zeros(len(starts) - 3, dtype=bool),
     )
     first = tuple(int(starts[order.index(j)]) for j in range(len(cells.levels)))
     return Layout(

@@ -328,7 +328,9 @@ def _record(arrays: Arrays, state: State, tree: Tree, cost: int) -> None:
         at = state.at_sums + (a // LANES) * n_values * LANES + a % LANES
         best = 0
         for v in range(1, n_values):
-            if state.scratch[at + v * LANES] < state.scratch[at + best * LANES]:
+            gain = state.scratch[at + best * LANES] - state.scratch[at + v * LANES]
+            # Of equal values the one next to 0: levels without cells get no weight.
+            if gain > 0 or (gain == 0 and abs(arrays.values[v]) < abs(arrays.values[best])):
                 best = v
         tree.point[first_a + a] = best
     tree.numbers[INCUMBENT] = cost

@@ -36,9 +36,10 @@ _FIRST_WORK = 2**20
 _MOST_WORK = 2**23
 """Work per piece: it doubles from the first figure to the second, about 0.1 s."""
 
-_EAGER_PIECES = 32
+_EAGER_PIECES = 64
 _LAZY_PERIOD = 8
-"""A quarter of the work goes into the incumbent for that many pieces; then every so many."""
+"""A fifth of the work goes into the incumbent for that many pieces, and for as long again as it
+took to the last improvement; then only every so many pieces."""
 
 
 def search(
@@ -100,13 +101,13 @@ def useful_values(layout: Layout) -> NDArray[np.bool_]:
 
     Values are left out whose price was cut, and values that another one dominates: where no cell
     of a level gains from a greater weight, a smaller one that is no dearer is as good, and
-    conversely. A level without cells keeps its cheapest value only.
+    conversely. A level without cells keeps the cheapest value next to 0 only.
     """
     cost = layout.arrays.cost
-    useful = cost <= layout.level_gain[:, None]
-    useful[layout.arrays.n_rest : layout.arrays.n_rest + layout.arrays.n_b] &= (
-        np.arange(cost.shape[1]) < layout.arrays.n_values_b
-    )
+    used = np.ones(cost.shape, dtype=bool)
+    first_b = layout.arrays.n_rest
+    used[first_b : first_b + layout.arrays.n_b, layout.arrays.n_values_b :] = False
+    useful = used & (cost <= layout.level_gain[:, None])
     gains_upward = np.sign(layout.cell_factor) * np.sign(layout.cell_difference)[:, None]
     upward, downward = (
         np.bincount(layout.cell_level[gains_upward == sign], minlength=len(cost)) > 0
@@ -116,6 +117,10 @@ def useful_values(layout: Layout) -> NDArray[np.bool_]:
         _keep_cheaper(cost[level], useful[level])
     for level in np.flatnonzero(~downward):
         _keep_cheaper(cost[level, ::-1], useful[level, ::-1])
+    for level in np.flatnonzero(layout.level_gain == 0):
+        free = np.flatnonzero((cost[level] == 0) & used[level])
+        useful[level] = False
+        useful[level, free[np.abs(layout.arrays.values[free]).argmin()]] = True
     return useful
 
 
@@ -134,25 +139,22 @@ def _grow(
     from oracles.zero_one import _bounds, _local, _state, _tree  # imports numba
 
     useful = useful_values(layout)
-    shifts = up_to_shifts(layout)
+    shifts = up_to_shifts(layout, useful)
     arrays = layout.arrays if shifts is None else shifts.layout.arrays
     state = _state.new_state(layout if shifts is None else shifts.layout)
-    if shifts is None:
-        state.alive[:] = useful
-    else:
-        state.alive[:] = shifts.allowed
-        state.alive[arrays.n_rest :, : len(arrays.values)] = useful[arrays.n_rest :]
+    state.alive[:] = useful if shifts is None else shifts.allowed
     _bounds.settle(arrays, state)
     walk = _local.new_walk(layout, useful, layout.point(start))
     tree = _tree.new_tree(arrays, int(walk.numbers[_local.BEST]))
     most_nodes = sys.maxsize if nodes is None else nodes
     n_cells, n_attributes = layout.cell_level.shape
-    work, piece, exhausted = _FIRST_WORK, 0, False
+    work, piece, eager, exhausted = _FIRST_WORK, 0, _EAGER_PIECES, False
     while time.monotonic() < deadline and tree.numbers[_tree.NODES] < most_nodes:
-        if piece < _EAGER_PIECES or piece % _LAZY_PERIOD == 0:
+        if piece < eager or piece % _LAZY_PERIOD == 0:
             rounds = 1 + work // (16 * n_cells * n_attributes * len(arrays.values) + 1024)
             _local.improve(layout.arrays, walk, rounds)
-            _take_over(walk, tree, shifts)
+            if _take_over(walk, tree, shifts):
+                eager = max(eager, 2 * piece)
         _tree.run(arrays, state, tree, work, most_nodes)
         if exhausted := bool(tree.numbers[_tree.DEPTH] < 0 < tree.numbers[_tree.NODES]):
             break
@@ -162,12 +164,14 @@ def _grow(
     return walk.best, layout.constant + int(least), exhausted
 
 
-def _take_over(walk: Walk, tree: Tree, shifts: Shifts | None) -> None:
-    """Give the tree the walk's best point, or the walk the tree's."""
+def _take_over(walk: Walk, tree: Tree, shifts: Shifts | None) -> bool:
+    """Tell the tree of the walk's best point or conversely; whether the walk's was better."""
     from oracles.zero_one import _local, _tree
 
     if walk.numbers[_local.BEST] < tree.numbers[_tree.INCUMBENT]:
         tree.numbers[_tree.INCUMBENT] = walk.numbers[_local.BEST]
-    elif tree.numbers[_tree.INCUMBENT] < walk.numbers[_local.BEST]:
+        return True
+    if tree.numbers[_tree.INCUMBENT] < walk.numbers[_local.BEST]:
         walk.numbers[_local.BEST] = tree.numbers[_tree.INCUMBENT]
         walk.best[:] = tree.point if shifts is None else shifts.point(tree.point)
+    return False

@@ -22,6 +22,7 @@ from oracle_dp import (
     Domain,
     Guarantee,
     Neighbors,
+    OneVsRest,
     Release,
     ScoringCard,
 )
@@ -138,7 +139,7 @@ def test_train_prints_one_json_object_and_nothing_else() -> None:
         "mechanism", "epsilon", "delta", "neighbors", "certificate", "test_error",
         "majority_error", "attributes", "model", "guarantee", "test_rows",
     } <= set(report)  # fmt: skip
-    assert report["mechanism"] == "opdisc"
+    assert report["mechanism"] == "exponential"
     assert (report["epsilon"], report["delta"]) == (10, 0)
     assert report["neighbors"] == "replace"
     assert report["certificate"] in ("exact", "solver")
@@ -195,7 +196,7 @@ def test_train_passes_its_options_on() -> None:
         (("--epsilon", "0"), ("epsilon must be positive, not 0",)),
         (("--epsilon", "-1"), ("epsilon must be positive",)),
         (("--epsilon", "nan"), ("epsilon must be finite",)),
-        (("--epsilon", "1e-30"), ("epsilon: 1e-30 is too small",)),
+        (("--mechanism", "opdisc", "--epsilon", "1e-30"), ("epsilon: 1e-30 is too small",)),
         (("--seconds", "0"), ("seconds must be positive",)),
         (("--seed", "-3"), ("random_state must be",)),
     ],
@@ -228,7 +229,7 @@ def test_words_that_are_no_command(words: tuple[str, ...]) -> None:
 def test_a_refused_release_is_not_saved(tmp_path: Path) -> None:
     words = ("--attributes", "education,occupation,relationship", "--seconds", "0.001")
     result = run("train", "adult", *words, "--save", str(tmp_path / "model.json"))
-    refused(result, "UncertifiedError: no certificate, no release")
+    refused(result, "UncertifiedError: no draw was accepted within the limits")
     assert os.listdir(tmp_path) == []
 
 
@@ -278,7 +279,10 @@ def test_an_interrupted_write_leaves_the_older_file(
 
     monkeypatch.setattr(os, "replace", full)
     words = ("train", "adult", "--attributes", "sex", "--weights", "0,1", "--save", str(saved))
-    refused(run(*words), "No space left on device")
+    result = run(*words)
+    assert result.exit_code == 1
+    assert "No space left on device" in result.stderr
+    assert "differential privacy" in result.stdout  # What was paid for is not lost.
     assert os.listdir(tmp_path) == ["model.json"]
     assert saved.read_text(encoding="utf-8") == "older"
 
@@ -288,7 +292,8 @@ def test_an_interrupted_write_leaves_the_older_file(
 
 def test_ctrl_c_ends_a_long_run_at_once(tmp_path: Path) -> None:
     saved = tmp_path / "model.json"
-    words = ("--attributes", "education,occupation,relationship", "--weights", "-3,-2,-1,0,1,2,3")
+    attributes = "workclass,education,marital-status,occupation,relationship,race,sex"
+    words = ("--attributes", attributes, "--weights", "-3,-2,-1,0,1,2,3")
     process = subprocess.Popen(
         [COMMAND, "train", "adult", *words, "--save", str(saved)],
         stdout=subprocess.PIPE,
@@ -428,3 +433,36 @@ def test_a_seeded_release_predicts_too(tmp_path: Path) -> None:
     print(*["a"] * 19, "b", sep=",", file=text)
     print("b", *["a"] * 19, sep=",", file=text)
     assert run("predict", str(model), "-", stdin=text.getvalue()).stdout.split() == ["1", "0"]
+
+
+WIDE = Domain([*DOMAIN, Binned("height", (1.5,))]).thermometer("age")
+TALL = ScoringCard(
+    WIDE.crossed("sex", "height"), ((0, 1, 2, 0, 0, 0), (-1, 0), (0, 1)), ("no", "yes")
+)
+MEASURED = "height,age,sex\n1.4,20,Male\n1.4,30,Male\n1.6,40.5,Female\n2,29,Female\n"
+
+
+def test_predict_finds_the_columns_of_thresholds_and_pairs(tmp_path: Path) -> None:
+    model = tmp_path / "model.json"
+    model.write_text(Release(TALL, GUARANTEE).to_json(), encoding="utf-8")
+    answer = ["yes", "yes", "yes", "no"]
+    assert TALL.margins([["Male", 1.4, 20]]).tolist() == [1]
+    assert run("predict", str(model), "-", stdin=MEASURED).stdout.split() == answer
+    spoilt = MEASURED.replace("40.5", CANARY)
+    refused(run("predict", str(model), "-", stdin=spoilt), "column 'age' must hold numbers")
+    spoilt = MEASURED.replace("1.6", "")
+    refused(run("predict", str(model), "-", stdin=spoilt), "column 'height' has missing values")
+    spoilt = MEASURED.replace("height", "age >= 30")
+    refused(run("predict", str(model), "-", stdin=spoilt), "column 'height' is missing")
+
+
+@pytest.mark.parametrize("classes", [("a", "b", "c"), (0, 1, 2), (True, "b", 0.5)], ids=str)
+def test_predict_with_a_card_per_class(classes: Any, tmp_path: Path) -> None:
+    points = [CARD.points, ((0, 0, 0), (0, 0, 0)), ((0, 0, 0), (1, 0, 0))]
+    cards = OneVsRest.from_points(DOMAIN, points, classes)
+    model = tmp_path / "model.json"
+    model.write_text(Release(cards, GUARANTEE).to_json(), encoding="utf-8")
+    printed = run("predict", str(model), "-", stdin=GOOD).stdout.split()
+    assert printed == [str(classes[i]) for i in (2, 0, 0)]
+    listed = json.loads(run("predict", str(model), "-", "--json", stdin=GOOD).stdout)
+    assert listed == [classes[i] for i in (2, 0, 0)]

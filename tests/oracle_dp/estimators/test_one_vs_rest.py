@@ -36,7 +36,7 @@ def test_the_largest_total_wins_and_a_tie_goes_to_the_first() -> None:
             DOMAIN, [POINTS[i] for i in order], [CLASSES[i] for i in order]
         )
         assert turned.margins(ROWS).tolist() == margins[:, list(order)].tolist()
-        assert turned.predict(ROWS).tolist()[3] == CLASSES[[i for i in order if i > 0][0]]
+        assert turned.predict(ROWS).tolist()[3] == CLASSES[next(i for i in order if i > 0)]
 
 
 def test_no_rows() -> None:

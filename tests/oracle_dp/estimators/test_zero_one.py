@@ -100,7 +100,7 @@ def test_what_fit_leaves_behind() -> None:
     assert estimator.n_features_in_ == 2
     assert estimator.feature_names_in_.tolist() == ["sex", "age"]
     guarantee = estimator.release_.guarantee
-    assert (guarantee.epsilon, guarantee.delta, guarantee.rho) == (0.5, 0, 0.125)
+    assert (guarantee.epsilon, guarantee.delta, guarantee.rho) == (0.5, 0, 0.5**2 / 8)
     assert guarantee.is_private
     assert guarantee.sensitivity_source == "proved for the 0-1 loss"
     assert ContingencyKind.LEAKED_PARAMETER not in kinds(estimator)
@@ -259,12 +259,12 @@ PARAMETERS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"epsilon": None}, ParameterError, "epsilon must be"),
     ({"epsilon": True}, ParameterError, "epsilon must be"),
     ({"epsilon": "much"}, ParameterError, "epsilon must be"),
-    ({"epsilon": 1e-30}, ParameterError, "epsilon: 1e-30 is too small"),
+    ({"epsilon": 1e-30, "mechanism": "opdisc"}, ParameterError, "epsilon: 1e-30 is too small"),
     ({"epsilon": 10**400}, ParameterError, "epsilon: too large"),
     ({"epsilon": 1e200}, ParameterError, "epsilon: too large"),
-    ({"mechanism": "laplace"}, ParameterError, "mechanism: one of 'opdisc'"),
-    ({"mechanism": None}, ParameterError, "mechanism: one of 'opdisc'"),
-    ({"mechanism": ["opdisc"]}, ParameterError, "mechanism: one of 'opdisc'"),
+    ({"mechanism": "laplace"}, ParameterError, "mechanism: one of 'exponential', 'opdisc'"),
+    ({"mechanism": None}, ParameterError, "mechanism: one of 'exponential', 'opdisc'"),
+    ({"mechanism": ["opdisc"]}, ParameterError, "mechanism: one of 'exponential', 'opdisc'"),
     ({"neighbors": "friends"}, ParameterError, "neighbors: one of"),
     ({"weights": (1, 2)}, ProblemError, "weights: distinct integers with 0"),
     ({"weights": ()}, ProblemError, "weights: distinct integers with 0"),
@@ -449,6 +449,11 @@ def test_parameters_are_kept_as_given() -> None:
         "dataset": "survey",
         "limits": Limits(seconds=60),
         "random_state": 5,
+        "sparsity": 0,
+        "max_attributes": None,
+        "n_best": 10,
+        "sweeps": 2,
+        "delta": 0,
     }
     estimator = ZeroOneClassifier(**given)
     snapshot = copy.deepcopy(given)
@@ -529,7 +534,7 @@ def test_a_fit_is_charged() -> None:
     ledger = Ledger({"survey": 1.0})
     estimator = classifier(epsilon=0.6, ledger=ledger, dataset="survey").fit(X, Y)
     (charge,) = ledger.charges
-    assert (charge.dataset, charge.mechanism) == ("survey", "opdisc")
+    assert (charge.dataset, charge.mechanism) == ("survey", "exponential")
     assert (charge.delta, charge.neighbors) == (0, Neighbors.REPLACE)
     first = estimator.release_
     with pytest.raises(OverspendError):

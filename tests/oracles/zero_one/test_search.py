@@ -20,7 +20,9 @@ from oracles import Certificate, Limits, ProblemError, Status
 from oracles.zero_one import CellTable, minimize
 from oracles.zero_one import _bounds as bounds
 from oracles.zero_one import _state as states
+from oracles.zero_one import _tree as trees
 from oracles.zero_one._layout import Layout, lay_out
+from oracles.zero_one._shift import up_to_shifts
 from oracles.zero_one.cells import IntArray
 from oracles.zero_one.descent import total_cost
 from oracles.zero_one.search import search, useful_values
@@ -113,6 +115,11 @@ def _probes(arrays, state, probe):  # type: ignore[no-untyped-def]
 
 
 @numba.njit
+def _tighten(arrays, state, tree):  # type: ignore[no-untyped-def]
+    return trees._tighten(arrays, state, tree)
+
+
+@numba.njit
 def _refresh(arrays, state, level):  # type: ignore[no-untyped-def]
     bounds.refresh(arrays, state, level)
 
@@ -197,7 +204,8 @@ def test_moving_there_and_back_restores_the_table_exactly() -> None:
         for level in range(arrays.n_rest):
             _refresh(arrays, state, level)
         np.testing.assert_array_equal(before[0], state.table)
-        np.testing.assert_array_equal(before[1], state.moving)
+        kept = slice(None) if arrays.one_hot else states.REACH
+        np.testing.assert_array_equal(before[1][:, kept], state.moving[:, kept])
         assert before[2] == state.totals[0]
 
 
@@ -210,11 +218,70 @@ def test_some_optimum_uses_useful_values_only() -> None:
         assert totals[allowed].min() == totals.min()
 
 
+def evenly_spaced(seed: int, n: int) -> Iterator[tuple[CellTable, IntArray]]:
+    """Tables of one-hot attributes that can be counted up to shifts, with their weights."""
+    generator = np.random.default_rng(seed)
+    grids = [(0, 1), (-1, 0, 1), (-2, 0), (-1, 0, 1, 2), (-2, -1, 0, 1, 2)]
+    for _ in range(n):
+        values = np.array(grids[generator.integers(len(grids))])
+        levels = [2, 2, *generator.integers(1, 3, generator.integers(2, 4))]
+        while len(values) ** sum(levels) > 20_000:
+            levels.remove(max(levels[2:]))
+        codes = np.stack([generator.integers(0, size, 14) for size in levels], axis=1)
+        yield CellTable.from_codes(codes, generator.random(14) < 0.5, levels), values
+
+
+def test_counting_up_to_shifts_loses_no_margins_and_invents_none() -> None:
+    n_grouped = 0
+    for cells, values in evenly_spaced(12, 40):
+        layout = lay_out(cells, values, no_costs(cells.levels, len(values)), cut=True)
+        shifts = up_to_shifts(layout, np.ones(layout.arrays.cost.shape, dtype=bool))
+        if shifts is None:
+            continue
+        n_grouped += 1
+        n_rest, rest_cells = layout.arrays.n_rest, layout.cell_level[:, :-2]
+        used = np.flatnonzero(layout.level_gain[:n_rest] > 0)
+        sums = set()
+        for chosen in itertools.product(range(len(values)), repeat=len(used)):
+            point = np.zeros(n_rest, dtype=np.int64)
+            point[used] = chosen
+            sums.add(tuple(values[point][rest_cells].sum(axis=1)))
+        numbers = shifts.layout.arrays.rest_values
+        reached = set()
+        state = states.new_state(shifts.layout)
+        tree = trees.new_tree(shifts.layout.arrays, 0)
+        for chosen in itertools.product(*(np.flatnonzero(shifts.allowed[i]) for i in used)):
+            point = np.full(len(layout.arrays.cost), shifts.layout.arrays.zero)
+            point[used] = chosen
+            state.alive[:] = False
+            state.alive[np.arange(len(point)), point] = True
+            bounds.settle(shifts.layout.arrays, state)
+            if not _tighten(shifts.layout.arrays, state, tree):
+                tree.numbers[trees.TRAIL] = 0
+                continue
+            seen = tuple(numbers[point][rest_cells].sum(axis=1))
+            assert seen not in reached  # each exactly once
+            reached.add(seen)
+            point[n_rest:] = 0
+            original = shifts.point(point)
+            assert (original >= 0).all()
+            assert (original < len(values)).all()
+            assert tuple(values[original][rest_cells].sum(axis=1)) == seen
+        assert reached == sums
+    assert n_grouped > 10
+
+
 # -- optima against brute force ----------------------------------------------------------------
 
 
 def test_equals_brute_force() -> None:
     for cells, values, costs in instances(0, 250):
+        assert solve(cells, values, costs) == brute_force(cells, values, costs)
+
+
+def test_equals_brute_force_where_shifts_are_merged() -> None:
+    for cells, values in evenly_spaced(13, 60):
+        costs = no_costs(cells.levels, len(values))
         assert solve(cells, values, costs) == brute_force(cells, values, costs)
 
 

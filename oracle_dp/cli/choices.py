@@ -1,0 +1,57 @@
+"""What may be said on the command line, without importing what it stands for."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class DataSet(StrEnum):
+    """Data sets that ship with their public schema."""
+
+    ADULT = "adult"
+
+
+class Mechanism(StrEnum):
+    """Mechanisms that train a 0-1-loss classifier."""
+
+    EXPONENTIAL = "exponential"
+    OPDISC = "opdisc"
+    COUNTS = "counts"
+    TOP_R = "top_r"
+    BLOCKWISE = "blockwise"
+
+
+class Missing(StrEnum):
+    """What becomes of rows with a missing value."""
+
+    DROP = "drop"
+    CATEGORY = "category"
+
+
+class Relation(StrEnum):
+    """Neighbour relations."""
+
+    REPLACE = "replace"
+    ADD_REMOVE = "add_remove"
+    ZERO_OUT = "zero_out"
+
+
+def split(text: str) -> list[str]:
+    """The parts of a comma-separated list."""
+    return [part.strip() for part in text.split(",")]
+
+
+def integers(text: str) -> tuple[int, ...]:
+    """Comma-separated integers.
+
+    Raises:
+        ParameterError: They are something else.
+    """
+    from oracle_dp.errors import ParameterError
+
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise ParameterError(
+            f"weights: comma-separated integers expected, such as -1,0,1, not {text!r}"
+        ) from None

@@ -1,0 +1,112 @@
+"""``oracle-dp plan``: what a private run would cost and give, tried on public data."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from oracle_dp.cli.choices import DataSet, Mechanism, Missing, Relation, integers, split
+from oracle_dp.cli.console import named_errors, spinner
+
+plan = typer.Typer(
+    help="Try settings on public or synthetic data, never on the private ones.",
+    no_args_is_help=True,
+)
+
+
+@plan.callback()
+def _plan() -> None:
+    # A callback keeps the command's name while there is one.
+    pass
+
+
+@plan.command("train")
+def plan_train(
+    data: Annotated[DataSet, typer.Argument(help="Public data that stand in for yours.")],
+    epsilons: Annotated[
+        str, typer.Option(help="Comma-separated privacy parameters.")
+    ] = "0.01,0.03,0.1,0.3,1,3,10",
+    attributes: Annotated[
+        str, typer.Option(help="Comma-separated attributes of the public domain.")
+    ] = "education,occupation,relationship,race,sex",
+    mechanism: Annotated[
+        Mechanism, typer.Option(help="How privacy is made.")
+    ] = Mechanism.EXPONENTIAL,
+    neighbors: Annotated[
+        Relation, typer.Option(help="Which data sets are neighbours.")
+    ] = Relation.REPLACE,
+    weights: Annotated[
+        str, typer.Option(help="Comma-separated integer values of every weight, 0 among them.")
+    ] = "-1,0,1",
+    missing: Annotated[
+        Missing, typer.Option(help="Drop rows with '?', or keep '?' as a category.")
+    ] = Missing.DROP,
+    rows: Annotated[
+        int | None,
+        typer.Option(help="Your public number of rows: the table is resampled to it."),
+    ] = None,
+    runs: Annotated[int, typer.Option(help="Seeded runs per epsilon.")] = 5,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
+) -> None:
+    """Estimate effort and error by epsilon.
+
+    The runs are seeded and the data public: nothing private is spent. Effort on other data may
+    differ; the exact mechanisms run until they are done.
+    """
+    with named_errors():
+        from oracle_dp.datasets import load_adult
+        from oracle_dp.plan import estimate, resample
+        from oracles.zero_one import CellTable
+
+        adult = load_adult(missing=missing.value)
+        domain = adult.domain[split(attributes)]
+        codes = domain.encode(adult.X.iloc[adult.train])
+        positive = (adult.y.iloc[adult.train] == adult.classes[1]).to_numpy()
+        cells = CellTable.from_codes(codes, positive, domain.levels)
+        if rows is not None:
+            cells = resample(cells, rows, seed=0)
+        lines = estimate(
+            cells,
+            _numbers(epsilons),
+            mechanism=mechanism.value,
+            neighbors=neighbors.value,
+            weights=integers(weights),
+            runs=runs,
+        )
+        if not as_json:
+            typer.echo(_heading(data.value, cells.n_rows, mechanism.value, neighbors.value, runs))
+        found = []
+        while True:
+            with spinner("trying on public data"):
+                line = next(lines, None)
+            if line is None:
+                break
+            found.append(line.to_dict())
+            if not as_json:
+                typer.echo(
+                    f"{line.epsilon:>9g}  {line.seconds:>9.2f}  {line.slowest:>9.2f}"
+                    f"  {line.error:>8.2%}  {line.spread:>8.2%}"
+                )
+        if as_json:
+            typer.echo(json.dumps(found))
+
+
+def _heading(data: str, rows: int, mechanism: str, neighbors: str, runs: int) -> str:
+    return (
+        f"{mechanism} on {data} ({rows:,} public rows), neighbours: {neighbors}, "
+        f"{runs} seeded runs\n"
+        f"{'epsilon':>9}  {'median s':>9}  {'slowest s':>9}  {'error':>8}  {'spread':>8}"
+    )
+
+
+def _numbers(text: str) -> list[float]:
+    from oracle_dp.errors import ParameterError
+
+    try:
+        return [float(part) for part in split(text)]
+    except ValueError:
+        raise ParameterError(
+            f"epsilons: comma-separated numbers expected, such as 0.1,1,10, not {text!r}"
+        ) from None
