@@ -13,13 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from oracles.zero_one._bounds import probe_b, probe_rest, refresh, star
+from oracles.zero_one._bounds import probe_b, probe_rest, star
 from oracles.zero_one._compile import inner, kernel
-from oracles.zero_one._layout import END, LANES, START, Arrays
+from oracles.zero_one._layout import LANES, Arrays
 from oracles.zero_one._state import HIGH, LOW, WORK, State
+from oracles.zero_one._trail import TOP, Trail, delete_from, keep_only, propagate, undo
 from oracles.zero_one.cells import IntArray
 
-DEPTH, TRAIL, INCUMBENT, NODES = 0, 1, 2, 3
+DEPTH, INCUMBENT, NODES = 0, 1, 2
 """Places in ``Tree.numbers``."""
 
 BRANCHED, MARK, COUNT, NEXT = 0, 1, 2, 3
@@ -39,12 +40,11 @@ class Tree(NamedTuple):
     """The path from the root to the current node.
 
     Attributes:
-        numbers: Depth of the stack (-1: exhausted, or not begun), length of the trail, cost of the
-            incumbent beyond the layout's constant, nodes so far.
+        numbers: Depth of the stack (-1: exhausted, or not begun), cost of the incumbent beyond the
+            layout's constant, nodes so far.
         frames: At each depth the level branched on, the length of the trail before it, the number
             of children and the next of them, shape ``(depths, 4)``.
         children: Their values and bounds, increasing in bound, shape ``(depths, V, 2)``.
-        trail: Deleted levels and values in order, shape ``(d * V, 2)``.
         probe: Bounds of the current node's children, shape ``(d, V)``.
         order: Rest levels in the order of probing: those that lately pruned a node come first.
         point: Positions of the best leaf's values, shape ``(d,)``.
@@ -53,7 +53,6 @@ class Tree(NamedTuple):
     numbers: IntArray
     frames: IntArray
     children: IntArray
-    trail: IntArray
     probe: IntArray
     order: IntArray
     point: IntArray
@@ -64,10 +63,9 @@ def new_tree(arrays: Arrays, incumbent: int) -> Tree:
     depths = arrays.n_rest + arrays.n_b + 1
     n_levels, n_values = arrays.cost.shape
     return Tree(
-        np.array([-1, 0, incumbent, 0], dtype=np.int64),
+        np.array([-1, incumbent, 0], dtype=np.int64),
         np.zeros((depths, 4), dtype=np.int64),
         np.zeros((depths, n_values, 2), dtype=np.int64),
-        np.zeros((n_levels * n_values, 2), dtype=np.int64),
         np.zeros((n_levels, n_values), dtype=np.int64),
         np.arange(arrays.n_rest, dtype=np.int64),
         np.zeros(n_levels, dtype=np.int64),
@@ -75,7 +73,7 @@ def new_tree(arrays: Arrays, incumbent: int) -> Tree:
 
 
 @kernel
-def run(arrays: Arrays, state: State, tree: Tree, work: int, nodes: int) -> None:
+def run(arrays: Arrays, state: State, tree: Tree, trail: Trail, work: int, nodes: int) -> None:
     """Continue until the tree is exhausted or about that much work or that many nodes are done."""
     numbers = tree.numbers
     stop = state.totals[WORK] + work
@@ -84,7 +82,7 @@ def run(arrays: Arrays, state: State, tree: Tree, work: int, nodes: int) -> None
             depth = numbers[DEPTH]
             if depth < 0:
                 return
-            _undo(arrays, state, tree, tree.frames[depth, MARK])
+            undo(arrays, state, trail, tree.frames[depth, MARK])
             i = tree.frames[depth, NEXT]
             # Children are sorted: the first that cannot beat the incumbent ends them all.
             last = i == tree.frames[depth, COUNT]
@@ -93,17 +91,15 @@ def run(arrays: Arrays, state: State, tree: Tree, work: int, nodes: int) -> None
                 continue
             tree.frames[depth, NEXT] = i + 1
             value = tree.children[depth, i, VALUE]
-            _keep_only(arrays, state, tree, tree.frames[depth, BRANCHED], value)
+            keep_only(arrays, state, trail, tree.frames[depth, BRANCHED], value)
         numbers[NODES] += 1
-        bound = numbers[INCUMBENT]
-        if _tighten(arrays, state, tree):
-            bound = _probe(arrays, state, tree)
+        bound = _probe(arrays, state, tree, trail)
         if bound < numbers[INCUMBENT]:
             level = _choose(arrays, state, tree, bound)
             if level < 0:
                 _record(arrays, state, tree, bound)
             else:
-                _push(arrays, state, tree, level, bound)
+                _push(state, tree, level, bound, trail.numbers[TOP])
 
 
 def open_bound(tree: Tree) -> int:
@@ -116,57 +112,16 @@ def open_bound(tree: Tree) -> int:
 
 
 @inner
-def _delete(state: State, tree: Tree, level: int, value: int) -> None:
-    state.alive[level, value] = False
-    top = tree.numbers[TRAIL]
-    tree.trail[top, 0], tree.trail[top, 1] = level, value
-    tree.numbers[TRAIL] = top + 1
-
-
-@inner
-def _keep_only(arrays: Arrays, state: State, tree: Tree, level: int, value: int) -> None:
-    for v in range(state.alive.shape[1]):
-        if v != value and state.alive[level, v]:
-            _delete(state, tree, level, v)
-    if level < arrays.n_rest:
-        refresh(arrays, state, level)
-
-
-@inner
-def _undo(arrays: Arrays, state: State, tree: Tree, mark: int) -> None:
-    top = tree.numbers[TRAIL]
-    while top > mark:
-        level = tree.trail[top - 1, 0]
-        while top > mark and tree.trail[top - 1, 0] == level:
-            top -= 1
-            state.alive[level, tree.trail[top, 1]] = True
-        if level < arrays.n_rest:
-            refresh(arrays, state, level)
-    tree.numbers[TRAIL] = top
-
-
-@inner
-def _delete_hopeless(arrays: Arrays, state: State, tree: Tree, level: int) -> tuple[int, int]:
-    """Delete the level's values whose probe reaches the incumbent; how many went and stay."""
-    deleted = left = 0
-    for v in range(state.alive.shape[1]):
-        if state.alive[level, v]:
-            if tree.probe[level, v] >= tree.numbers[INCUMBENT]:
-                _delete(state, tree, level, v)
-                deleted += 1
-            else:
-                left += 1
-    return deleted, left
-
-
-@inner
-def _probe(arrays: Arrays, state: State, tree: Tree) -> int:
+def _probe(arrays: Arrays, state: State, tree: Tree, trail: Trail) -> int:
     """The node's bound after all deletions; the incumbent if nothing here can beat it."""
+    incumbent = tree.numbers[INCUMBENT]
     limit = state.totals[WORK] + NODE_WORK
     while True:
+        if not propagate(arrays, state, trail):
+            return int(incumbent)
         # First and last: what star leaves behind is then this node's.
-        bound = _probe_pair(arrays, state, tree)
-        if bound >= tree.numbers[INCUMBENT] or limit == 0:
+        bound = _probe_pair(arrays, state, tree, trail)
+        if bound >= incumbent or limit == 0:
             return bound
         deletions = 0
         for place in range(arrays.n_rest):
@@ -178,76 +133,29 @@ def _probe(arrays: Arrays, state: State, tree: Tree) -> int:
                     tree.probe[level, v] = bound
                 continue
             probe_rest(arrays, state, level, tree.probe)
-            deleted, left = _delete_hopeless(arrays, state, tree, level)
+            deleted, left = delete_from(arrays, state, trail, level, tree.probe, incumbent)
             if left == 0:
-                # The level keeps its interval; undoing does not depend on it.
-                for i in range(place, 0, -1):
-                    tree.order[i] = tree.order[i - 1]
-                tree.order[0] = level
-                return int(tree.numbers[INCUMBENT])
-            if deleted > 0:
-                refresh(arrays, state, level)
-                deletions += deleted
+                _bring_forward(tree, place)
+                return int(incumbent)
+            deletions += deleted
+            if deleted > 0 and not propagate(arrays, state, trail):
+                return int(incumbent)
         if deletions == 0:
             return bound
-        if not _tighten(arrays, state, tree):
-            return int(tree.numbers[INCUMBENT])
         limit = 0
 
 
 @inner
-def _tighten(arrays: Arrays, state: State, tree: Tree) -> bool:
-    """Up to shifts: delete what breaks a condition of :mod:`_shift`; whether any are left."""
-    if arrays.spread < 0:
-        return True
-    n_attributes = len(arrays.rest_starts) - 1
-    while True:
-        deletions, sum_of_least, sum_of_most = 0, 0, 0
-        for j in range(n_attributes):
-            if not arrays.grouped[j]:
-                continue
-            least, most = _extremes(arrays, state, j)
-            sum_of_least += least
-            sum_of_most += most
-        for j in range(n_attributes):
-            if not arrays.grouped[j]:
-                continue
-            least, most = _extremes(arrays, state, j)
-            low = max(most - arrays.spread, arrays.sum_low - (sum_of_least - least))
-            high = min(least + arrays.spread, arrays.sum_high - (sum_of_most - most))
-            for level in range(arrays.rest_starts[j], arrays.rest_starts[j + 1]):
-                if arrays.spans[level, START] == arrays.spans[level, END]:
-                    continue
-                deleted = left = 0
-                for v in range(state.alive.shape[1]):
-                    if state.alive[level, v]:
-                        if v - arrays.zero < low or v - arrays.zero > high:
-                            _delete(state, tree, level, v)
-                            deleted += 1
-                        else:
-                            left += 1
-                if left == 0:
-                    return False
-                if deleted > 0:
-                    refresh(arrays, state, level)
-                deletions += deleted
-        if deletions == 0:
-            return True
+def _bring_forward(tree: Tree, place: int) -> None:
+    """Probe the level that pruned this node first at the next ones."""
+    level = tree.order[place]
+    for i in range(place, 0, -1):
+        tree.order[i] = tree.order[i - 1]
+    tree.order[0] = level
 
 
 @inner
-def _extremes(arrays: Arrays, state: State, j: int) -> tuple[int, int]:
-    """The most an attribute's least number can be, and the least its greatest can be."""
-    least, most = len(arrays.rest_values), -len(arrays.rest_values)
-    for level in range(arrays.rest_starts[j], arrays.rest_starts[j + 1]):
-        if arrays.spans[level, START] < arrays.spans[level, END]:
-            least = min(least, state.boxes[level, HIGH] - arrays.zero)
-            most = max(most, state.boxes[level, LOW] - arrays.zero)
-    return least, most
-
-
-@inner
-def _probe_pair(arrays: Arrays, state: State, tree: Tree) -> int:
+def _probe_pair(arrays: Arrays, state: State, tree: Tree, trail: Trail) -> int:
     """The bound after deleting values of B until none of them reaches the incumbent."""
     incumbent = tree.numbers[INCUMBENT]
     while True:
@@ -258,7 +166,9 @@ def _probe_pair(arrays: Arrays, state: State, tree: Tree) -> int:
         for b in range(arrays.n_b):
             if _n_left(state, arrays.n_rest + b) > 1:
                 probe_b(arrays, state, b, tree.probe)
-                deleted, left = _delete_hopeless(arrays, state, tree, arrays.n_rest + b)
+                deleted, left = delete_from(
+                    arrays, state, trail, arrays.n_rest + b, tree.probe, incumbent
+                )
                 if left == 0:
                     return int(incumbent)
                 deletions += deleted
@@ -292,7 +202,7 @@ def _choose(arrays: Arrays, state: State, tree: Tree, bound: int) -> int:
 
 
 @inner
-def _push(arrays: Arrays, state: State, tree: Tree, level: int, bound: int) -> None:
+def _push(state: State, tree: Tree, level: int, bound: int, mark: int) -> None:
     """Put the children of a level on the stack, the least bound first."""
     depth = tree.numbers[DEPTH] + 1
     tree.numbers[DEPTH] = depth
@@ -308,7 +218,7 @@ def _push(arrays: Arrays, state: State, tree: Tree, level: int, bound: int) -> N
             tree.children[depth, at, BOUND] = own
             count += 1
     tree.frames[depth, BRANCHED] = level
-    tree.frames[depth, MARK] = tree.numbers[TRAIL]
+    tree.frames[depth, MARK] = mark
     tree.frames[depth, COUNT] = count
     tree.frames[depth, NEXT] = 0
 

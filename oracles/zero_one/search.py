@@ -136,7 +136,7 @@ def _grow(
     layout: Layout, start: tuple[IntArray, ...], nodes: int | None, deadline: float
 ) -> tuple[IntArray, int, bool]:
     """The incumbent's point, a lower bound on all costs, and whether the tree was exhausted."""
-    from oracles.zero_one import _bounds, _local, _state, _tree  # imports numba
+    from oracles.zero_one import _bounds, _local, _state, _trail, _tree  # imports numba
 
     useful = useful_values(layout)
     shifts = up_to_shifts(layout, useful)
@@ -146,6 +146,7 @@ def _grow(
     _bounds.settle(arrays, state)
     walk = _local.new_walk(layout, useful, layout.point(start))
     tree = _tree.new_tree(arrays, int(walk.numbers[_local.BEST]))
+    trail = _trail.new_trail(arrays)
     most_nodes = sys.maxsize if nodes is None else nodes
     n_cells, n_attributes = layout.cell_level.shape
     work, piece, eager, exhausted = _FIRST_WORK, 0, _EAGER_PIECES, False
@@ -155,7 +156,7 @@ def _grow(
             _local.improve(layout.arrays, walk, rounds)
             if _take_over(walk, tree, shifts):
                 eager = max(eager, 2 * piece)
-        _tree.run(arrays, state, tree, work, most_nodes)
+        _tree.run(arrays, state, tree, trail, work, most_nodes)
         if exhausted := bool(tree.numbers[_tree.DEPTH] < 0 < tree.numbers[_tree.NODES]):
             break
         work, piece = min(2 * work, _MOST_WORK), piece + 1
