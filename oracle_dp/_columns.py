@@ -24,6 +24,8 @@ def read_columns(data: pd.DataFrame | ArrayLike, names: Sequence[str]) -> dict[s
     try:
         # Objects, because a common type of all columns would turn numbers into text, or 1 to 1.0.
         table = data if isinstance(data, np.ndarray) else np.asarray(data, dtype=object)
+        if not isinstance(data, np.ndarray) and table.shape == (0,):
+            table = table.reshape(0, len(names))  # An empty list is a table without rows.
     except ValueError:
         raise DomainError("data: rows of different lengths") from None
     if table.ndim != 2 or table.shape[1] != len(names):

@@ -8,9 +8,10 @@ drawn has depended on the data.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -73,7 +74,6 @@ class Charge:
         _set_figures(self, "a charge")
 
 
-@dataclass(eq=False)
 class Ledger:
     """Budgets and charges, in memory, safe to share between threads.
 
@@ -85,19 +85,21 @@ class Ledger:
         ParameterError: A name is not a non-empty string, or a budget is out of its range.
     """
 
-    budgets: Mapping[str, Budget | float]
-    _charges: list[Charge] = field(default_factory=list, init=False, repr=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.budgets, Mapping):
+    def __init__(self, budgets: Mapping[str, Budget | float]) -> None:
+        if not isinstance(budgets, Mapping):
             raise ParameterError("budgets: a mapping expected, such as {'survey': 1.0}")
-        for name in self.budgets:
+        for name in budgets:
             _check_name(name)
         self.budgets = {
             name: budget if isinstance(budget, Budget) else Budget(epsilon=budget)
-            for name, budget in self.budgets.items()
+            for name, budget in budgets.items()
         }
+        self._charges: list[Charge] = []
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+
+    def __repr__(self) -> str:
+        return f"Ledger({self.budgets!r})"
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -151,6 +153,13 @@ class Ledger:
             LedgerError: The data set has no budget, or one under another neighbour relation.
             OverspendError: The charge exceeds what remains. Nothing is charged.
         """
+        if type(charge) is not Charge:  # Nothing that only looks like one, with another epsilon.
+            raise LedgerError(f"charge: an oracle_dp.Charge expected, not {charge!r}")
+        if os.getpid() != self._process:
+            raise LedgerError(
+                "ledger: this process was forked from the ledger's own, and both would spend the "
+                "whole budget; charge it in the process that made it"
+            )
         budget = self.budget(charge.dataset)
         if budget.neighbors is not charge.neighbors:
             raise LedgerError(

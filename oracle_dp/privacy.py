@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import json
 import math
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -116,18 +117,22 @@ class Guarantee:
 
     def __str__(self) -> str:
         pure = "pure " if self.delta == 0 else ""
-        lines = [
-            f"{pure}(epsilon = {self.epsilon:g}, delta = {self.delta:g}) differential privacy, "
-            f"neighbours: {self.neighbors.value}",
-            f"  mechanism    {self.mechanism}",
-            f"  theorem      {self.theorem}",
-            f"  sensitivity  {self.sensitivity:g} ({self.sensitivity_source})",
-            f"  certificate  {self.certificate.value}",
+        facts = [
+            ("mechanism", self.mechanism),
+            ("theorem", self.theorem),
+            ("sensitivity", f"{self.sensitivity:g} ({self.sensitivity_source})"),
+            ("certificate", self.certificate.value),
+            *(("provided", f"{c.kind.value}: {c.detail}") for c in self.contingencies),
         ]
-        lines += [f"  provided     {c.kind.value}: {c.detail}" for c in self.contingencies]
-        if not self.is_private:
-            lines.insert(0, "SEEDED: NOT PRIVATE")
-        return "\n".join(lines)
+        head = (
+            f"{pure}(epsilon = {self.epsilon:g}, delta = {self.delta:g}) differential privacy, "
+            f"neighbours: {self.neighbors.value}"
+        )
+        lines = [
+            textwrap.fill(f"  {name:<11}  {fact}", 88, subsequent_indent=" " * 15)
+            for name, fact in facts
+        ]
+        return "\n".join(([] if self.is_private else ["SEEDED: NOT PRIVATE"]) + [head, *lines])
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON-able data."""

@@ -24,6 +24,7 @@ from oracles.errors import InfeasibleError, ProblemError, SpaceTooLargeError, Un
 from oracles.oracle import UNLIMITED, Limits, Oracle
 from oracles.problem import IntegerProgram
 from oracles.solution import Solution, Status
+from oracles.verdict import recheck
 
 IntArray = NDArray[np.int64]
 
@@ -280,8 +281,9 @@ class ReleasedVariables:
     def minimize(
         self, rewards: Sequence[IntArray], *, scale: int = 1, limits: Limits = UNLIMITED
     ) -> Solution[IntArray]:
-        """Minimise ``scale * objective - rewards``."""
-        found = self.oracle.minimize(self.lift.with_rewards(rewards, scale=scale), limits=limits)
+        """Minimise ``scale * objective - rewards``; the oracle's answer is checked here again."""
+        lifted = self.lift.with_rewards(rewards, scale=scale)
+        found = recheck(lifted, self.oracle.minimize(lifted, limits=limits), self.oracle)
         value = None if found.value is None else found.value[list(self.released)].astype(np.int64)
         return Solution(
             found.status, value, found.objective, found.bound, found.certificate, found.oracle

@@ -16,13 +16,17 @@ come without a point, so nothing rests on them but a refusal.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from oracles.arrays import FloatArray
 from oracles.problem import IntegerProgram
 from oracles.solution import Certificate, Solution, Status
+
+if TYPE_CHECKING:
+    from oracles.oracle import Oracle
 
 CLAIM_TOLERANCE = 1e-6
 """How far a claimed objective or bound may stray before it is a contradiction, relative to
@@ -103,6 +107,33 @@ def judge(
     bound = min(valid_bound(program, claim.bound), objective)
     certificate = _certificate(program, claim.status, point, bound)
     return Solution(claim.status, point, objective, bound, certificate, oracle)
+
+
+def recheck(
+    program: IntegerProgram, found: Solution[FloatArray], oracle: Oracle
+) -> Solution[FloatArray]:
+    """Check the answer of an oracle that a caller supplied, as :func:`judge` does a solver's.
+
+    The backends of this package are judged already. Of any other, at most ``SOLVER`` is kept: that
+    its bound is a proof is its own word, and the guarantee must name it.
+    """
+    from oracles.exhaustive import Exhaustive
+    from oracles.highs import Highs
+
+    if type(oracle) in (Exhaustive, Highs):
+        return found
+    point = None if found.value is None else np.asarray(found.value, dtype=np.float64)
+    whole = point is None or np.array_equal(point, _rounded(program, point))
+    claim = Claim(
+        status=found.status if whole else Status.ERROR,
+        point=point,
+        objective=math.nan if found.objective is None else float(found.objective),
+        bound=float(found.bound),
+    )
+    judged = judge(program, claim, oracle=oracle.name)
+    if found.certificate in (Certificate.EXACT, Certificate.SOLVER, Certificate.BOUNDED):
+        return judged
+    return replace(judged, certificate=Certificate.NONE)
 
 
 def valid_bound(program: IntegerProgram, bound: float) -> int | float:

@@ -25,6 +25,12 @@ SEEDED = Contingency(
     ContingencyKind.SEEDED, "seeded: not private; anyone who knows the seed can remove the noise"
 )
 
+CALLER = Contingency(
+    ContingencyKind.CALLER,
+    "the caller vouches for the sensitivity, and that the set of points does not depend on "
+    "private data: only the loss may",
+)
+
 COMPLETION = Contingency(
     ContingencyKind.COMPLETION,
     "conditional on completion: under a limit a run may be refused, which depends on the data and "
@@ -112,15 +118,18 @@ def require_certified(solution: Solution[ValueT]) -> ValueT:
     return solution.value
 
 
-def conditions(source: BitSource, limits: Limits, solver: str | None = None) -> list[Contingency]:
+def conditions(
+    source: BitSource, limits: Limits, *, solver: str | None = None, vouched: bool = False
+) -> list[Contingency]:
     """The contingencies of a run.
 
     Args:
         source: Where the noise came from.
         limits: What could have stopped the run.
         solver: Whose floating-point bound the release rests on, if any.
+        vouched: Whether hypotheses rest on the caller's word.
     """
-    found = [RUNNING_TIME]
+    found = [RUNNING_TIME, CALLER] if vouched else [RUNNING_TIME]
     if solver is not None:
         detail = (
             f"optimality rests on the floating-point lower bound of {solver}; the objective "

@@ -214,6 +214,8 @@ def _schedule(levels: tuple[int, ...], sweeps: int, order: Sequence[int] | None)
     if order is None:
         return tuple(sorted(every, key=lambda j: -levels[j])) * sweeps
     listed = tuple(order)
+    if any(isinstance(j, bool) or not isinstance(j, int) for j in listed):
+        raise ParameterError(f"order: attribute numbers expected, not {order!r}")
     if sorted(listed) != list(every):
         raise ParameterError(f"order: each of 0..{len(levels) - 1} once expected, not {order!r}")
     return listed * sweeps

@@ -38,7 +38,7 @@ from oracle_dp.noise import BitSource, bernoulli, bit_source, positive_rational,
 from oracle_dp.privacy import Contingency, Guarantee, Neighbors, Release
 from oracle_dp.sensitivity import PROVED, ZERO_ONE
 from oracles import Certificate, Limits
-from oracles.zero_one import CellTable, check_weights
+from oracles.zero_one import CellTable, check_weights, minimize
 from oracles.zero_one.cells import IntArray
 from oracles.zero_one.descent import descend, total_cost
 from oracles.zero_one.partition import PartitionTree
@@ -48,6 +48,15 @@ THEOREM = (
     "exponential mechanism, drawn exactly by branch and bound "
     "(docs/theory/exact_exponential.md, Theorems 1 and 4)"
 )
+MAX_PRICE = 2**30
+"""Of a non-zero weight, so that prices and counts add up within 64 bits whatever the data."""
+
+EXTREME = 1e8
+"""Nats of all rows together from which a local optimum is too far from the optimum: masses of
+exp(10^8) have wide margins. Then the search finds the reference."""
+
+SEARCH_NODES = 100_000
+
 SPARSITY_STEPS = 16
 """The sparsity prior is rounded to this part of an error's weight, so that costs stay integers."""
 
@@ -82,6 +91,7 @@ class ZeroOneExponential:
         self.epsilon = positive_rational("epsilon", epsilon)
         self.neighbors = Neighbors.parse(neighbors)
         _, self._values = check_weights(weights)
+        cells.margin_bounds([int(value) for value in self._values])
         sensitivity = ZERO_ONE[self.neighbors]
         error = self.epsilon / sensitivity
         prior = rational("sparsity", sparsity)
@@ -89,6 +99,11 @@ class ZeroOneExponential:
             raise ParameterError(f"sparsity: must not be negative, not {sparsity!r}")
         self._scale = 1 if prior == 0 else SPARSITY_STEPS
         self._price = round(prior * self._scale / error)
+        if self._price > MAX_PRICE:
+            raise ParameterError(
+                f"sparsity: {sparsity!r} is too large for epsilon = {epsilon!r}: a non-zero weight "
+                f"would cost more than {MAX_PRICE // SPARSITY_STEPS} errors"
+            )
         self._beta = error / self._scale
         self._cells = cells.scaled(self._scale)
         self._subsets = _subsets(len(cells.levels), max_attributes)
@@ -210,18 +225,22 @@ class ZeroOneExponential:
 
     @cached_property
     def _sampler(self) -> Sampler:
-        values = [int(value) for value in self._values]
-        # Any reference would do; near the optimum the masses are of ordinary size.
-        reference = min(
-            total_cost(table, self._values, costs, descend(table, values, costs))
-            for table, costs in self._tables
-        )
         beta = float(self._beta)
+        # Any reference would do; near the optimum the masses are of ordinary size.
+        reference = min(self._good_cost(table, costs) for table, costs in self._tables)
         trees = [
             PartitionTree(table, self._values, costs, beta=beta, reference=reference)
             for table, costs in self._tables
         ]
         return Sampler(trees, self._beta)
+
+    def _good_cost(self, table: CellTable, costs: list[IntArray]) -> int:
+        values = [int(value) for value in self._values]
+        if float(self._beta) * table.n_rows > EXTREME:
+            found = minimize(table, values, costs=costs, limits=Limits(nodes=SEARCH_NODES))
+            if found.value is not None:
+                return total_cost(table, self._values, costs, found.value)
+        return total_cost(table, self._values, costs, descend(table, values, costs))
 
     def _weights(self, draw: Draw) -> tuple[IntArray, ...]:
         """The classifier of a draw, recounted from the cells."""

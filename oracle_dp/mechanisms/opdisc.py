@@ -45,6 +45,7 @@ from oracle_dp.noise import (
     positive_rational,
 )
 from oracle_dp.privacy import Contingency, Guarantee, Neighbors, Release
+from oracle_dp.sensitivity import ASSERTED, PROVED
 from oracles import Certificate, Limits
 from oracles.coordinates import IntArray, OneHotProblem
 
@@ -58,8 +59,6 @@ THEOREM = (
 LATTICE_BITS = 4
 """Noise steps of 1/16 of a loss unit: at most 6% more noise than a continuous one would need, and
 small enough for a floating-point solver to tell objectives apart."""
-
-ASSERTED = "asserted by the caller"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +187,9 @@ def opdisc(
             sensitivity=range_sensitivity,
             sensitivity_source=sensitivity_source,
             certificate=solution.certificate,
-            contingencies=(*contingencies, *conditions(source, within, solver)),
+            contingencies=(
+                *contingencies,
+                *conditions(source, within, solver=solver, vouched=sensitivity_source != PROVED),
+            ),
         ),
     )

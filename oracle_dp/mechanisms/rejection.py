@@ -18,6 +18,7 @@ of children above its parent, or an acceptance probability above 1, is an error 
 from __future__ import annotations
 
 import math
+import threading
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -95,6 +96,7 @@ class Sampler:
     granted: int = 0
     trials_left: int = 0
     gathered: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def trial(self, source: BitSource) -> Draw | None:
         """Walk once: an exact draw, or None.
@@ -102,9 +104,13 @@ class Sampler:
         Raises:
             EnvelopeError: A bound was violated.
         """
-        # Before any of the trial's randomness: during it, masses only get children.
-        self._refine_if_due()
-        self.trials_left -= 1
+        with self._lock:  # The trees' arrays are shared, and kernels do not hold the interpreter.
+            # Before any of the trial's randomness: during it, masses only get children.
+            self._refine_if_due()
+            self.trials_left -= 1
+            return self._try(source)
+
+    def _try(self, source: BitSource) -> Draw | None:
         index = self._pick_tree(source)
         tree = self.trees[index]
         node = self._walk(tree, source)
@@ -141,7 +147,7 @@ class Sampler:
 
     def _accept(self, leaf: Leaf, reference: int, log_mass: float, source: BitSource) -> bool:
         """Accept with the node's sum over its mass."""
-        costs = leaf.costs[: leaf.in_mass].tolist()
+        costs = leaf.costs.tolist()
         least = [min(row) for row in costs]
         shared = leaf.base + sum(least) - reference
         # Levels of A often have equal excesses: their factors are computed once.

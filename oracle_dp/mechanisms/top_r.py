@@ -38,7 +38,7 @@ from oracle_dp.mechanisms.base import (
 from oracle_dp.noise import BitSource, bit_source, positive_rational, uniform_below
 from oracle_dp.noise.reals import pick_real, real_exp
 from oracle_dp.privacy import Contingency, Guarantee, Neighbors, Release
-from oracle_dp.sensitivity import ASSERTED
+from oracle_dp.sensitivity import ASSERTED, PROVED
 from oracles import Certificate, Limits
 from oracles.coordinates import CountableProblem
 from oracles.ranking import Ranked, best_points, check_rankable
@@ -156,7 +156,10 @@ def top_r(
         sensitivity=stated_sensitivity,
         sensitivity_source=sensitivity_source,
         certificate=solution.certificate,
-        contingencies=(*contingencies, *conditions(source, within, solver)),
+        contingencies=(
+            *contingencies,
+            *conditions(source, within, solver=solver, vouched=sensitivity_source != PROVED),
+        ),
     )
     return Release(law.draw(problem, source), guarantee)
 

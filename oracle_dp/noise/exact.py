@@ -279,7 +279,10 @@ def _parse(name: str, text: str) -> Fraction:
     short = len(text.lower().partition("e")[2]) <= len("-9999")
     try:
         if short:
-            return Fraction(text)
+            number = Fraction(text)
+            # Beyond, Python would refuse to print it in a message.
+            if max(number.numerator.bit_length(), number.denominator.bit_length()) <= 8192:
+                return number
     except (ValueError, ZeroDivisionError):
         pass
     raise ParameterError(

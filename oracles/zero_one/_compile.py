@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import hashlib
 from collections.abc import Callable
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
 import numba
 from llvmlite import ir
 from numba.core import cgutils, types
+from numba.core.caching import FunctionCache
 from numba.extending import intrinsic
 
 from oracles.zero_one._layout import LANES
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
+_Base: Any = FunctionCache
 _VECTOR = ir.VectorType(ir.IntType(64), LANES)
 
 
@@ -29,13 +34,36 @@ def inner(function: FunctionT) -> FunctionT:
 
 
 def _compiled(function: FunctionT, **options: bool) -> FunctionT:
-    decorate: Any = functools.partial(numba.njit, nogil=True, error_model="numpy", **options)
-    try:
-        compiled: FunctionT = decorate(cache=True)(function)
-    except RuntimeError:
-        # numba found no folder that it may write to: every process compiles anew.
-        compiled = decorate()(function)
-    return compiled
+    compile_: Any = numba.njit
+    compiled = compile_(nogil=True, error_model="numpy", **options)(function)
+    # Where numba finds no folder that it may write to, every process compiles anew.
+    with contextlib.suppress(RuntimeError):
+        compiled._cache = _Cache(function)
+    return cast(FunctionT, compiled)
+
+
+class _Cache(_Base):  # type: ignore[misc]
+    """numba's cache, except that all of a kernel's sources count.
+
+    numba compares the file of the function itself only. A kernel also contains the code of the
+    kernels that it calls: after a change there, code on disk must not be used.
+    """
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        return (*super()._index_key(sig, codegen), _digest())
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with contextlib.suppress(OSError):  # a full disk is no reason to fail
+            super().save_overload(sig, data)
+
+
+@functools.cache
+def _digest() -> str:
+    """A digest of the sources that kernels are made from."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def _address(context: Any, builder: Any, array_type: Any, array: Any, place: Any) -> Any:

@@ -25,16 +25,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oracles.errors import ProblemError
+from oracles.zero_one._parts import LANES as LANES
+from oracles.zero_one._parts import (
+    choose_pair,
+    entries_of,
+    normalise,
+    open_cells,
+    rows_of,
+    slots_of,
+)
 from oracles.zero_one.cells import CellTable, IntArray
-
-LANES = 16
-"""Levels of A are stored in blocks of this size, padded: one vector operation per block."""
-
-MAX_TABLE = 2**22
-"""Most entries the table may have (32 MB); beyond, B is dropped and only A is collapsed."""
-
-MAX_SCAN = 2**22
-"""Most (row, slot) pairs that may be scanned one by one when factors are not all 1."""
 
 MAX_UNITS = 2**61
 """Largest sum of gains and costs: no sum of bounds can then leave 64 bits."""
@@ -138,7 +138,8 @@ class Layout:
         """Weights per attribute of the table from the position of each level's value."""
         chosen = self.arrays.values[point]
         pairs = zip(self.starts, self.sizes, strict=True)
-        return tuple(chosen[start : start + size] for start, size in pairs)
+        # Copies: where the blocks stand in one buffer would tell how the layout was chosen.
+        return tuple(chosen[start : start + size].copy() for start, size in pairs)
 
     def cost(self, point: IntArray) -> int:
         """What a point pays beyond the constant."""
@@ -170,11 +171,11 @@ def lay_out(
     Raises:
         ProblemError: Margins, or counts and costs together, could overflow.
     """
-    kept, constant = _open_cells(cells, values)
+    kept, constant = open_cells(cells, values)
     codes, factors = cells.codes[kept], cells.factors[kept]
     difference = cells.positive[kept] - cells.negative[kept]
     one_hot = bool((factors == 1).all())
-    a, b = _choose_pair(codes, factors, difference, cells.levels, len(values))
+    a, b = choose_pair(codes, factors, difference, cells.levels, len(values))
     order = [j for j in range(len(cells.levels)) if j not in (a, b)] + [b, a]
     sizes, tables, values_b = list(cells.levels), list(costs), values
     if b < 0:
@@ -183,16 +184,17 @@ def lay_out(
         sizes, values_b = [*sizes, 1], np.zeros(1, dtype=np.int64)
         tables = [*tables, np.zeros((1, len(values)), dtype=np.int64)]
     starts = np.concatenate([[0], np.cumsum([sizes[j] for j in order])]).astype(np.int64)
-    level, factor = codes[:, order] + starts[:-1], factors[:, order]
+    level = np.ascontiguousarray(codes[:, order] + starts[:-1])
+    factor = np.ascontiguousarray(factors[:, order])
     level_gain = np.zeros(starts[-1], dtype=np.int64)
     np.add.at(level_gain, level, np.abs(difference)[:, None])
-    cost, least = _normalise([tables[j] for j in order], level_gain if cut else None)
+    cost, least = normalise([tables[j] for j in order], level_gain if cut else None)
     if sum(map(int, cost.max(axis=1))) + sum(map(int, np.abs(difference))) > MAX_UNITS:
         raise ProblemError(f"counts and costs: their sum must not exceed {MAX_UNITS}")
 
-    slots, pair_slot = _slots(values, values_b, one_hot)
+    slots, pair_slot = slots_of(values, values_b, one_hot)
     n_rest, n_b, n_a = int(starts[-3]), sizes[b], sizes[a]
-    row_cells, row, first_rows = _rows(level, difference, n_rest + n_b, one_hot)
+    row_cells, row, first_rows = rows_of(level, difference, n_rest + n_b, one_hot)
     lane = (level[:, -1] - n_rest - n_b) % LANES
     block = (level[row_cells, -1] - n_rest - n_b) // LANES
     group = (block * n_b + level[row_cells, -2] - n_rest) * len(slots) * LANES
@@ -203,7 +205,7 @@ def lay_out(
     )
     gains = np.zeros((len(row_cells), LANES), dtype=np.int64)
     gains[row, lane] = np.abs(difference)
-    entries, spans = _entries(level[bundle_cells, :-2], factor[bundle_cells, :-2], sign, n_rest)
+    entries, spans = entries_of(level[bundle_cells, :-2], factor[bundle_cells, :-2], sign, n_rest)
     arrays = Arrays(
         n_rest,
         n_b,
@@ -237,6 +239,12 @@ def lay_out(
     )
 
 
+def trivial_bound(cells: CellTable, values: IntArray, costs: Sequence[IntArray]) -> int:
+    """What every classifier pays, in errors and costs."""
+    _, constant = open_cells(cells, values)
+    return constant + sum(int(cost) for table in costs for cost in table.min(axis=1))
+
+
 def aligned(content: IntArray) -> IntArray:
     """A flat copy that begins at a cache line: a block of lanes then straddles as few as it can."""
     buffer = np.zeros(content.size + 8, dtype=np.int64)
@@ -244,96 +252,3 @@ def aligned(content: IntArray) -> IntArray:
     flat = buffer[offset : offset + content.size]
     flat[:] = content.ravel()
     return flat
-
-
-def _open_cells(cells: CellTable, values: IntArray) -> tuple[IntArray, int]:
-    """Cells whose prediction can change and matters, and what all classifiers pay anyway."""
-    least, greatest = cells.margin_bounds([int(v) for v in values])
-    either = (least <= 0) & (greatest >= 1)
-    decided = np.where(greatest >= 1, cells.negative, cells.positive)
-    certain = np.where(either, np.minimum(cells.positive, cells.negative), decided)
-    return np.flatnonzero(either & (cells.positive != cells.negative)), sum(map(int, certain))
-
-
-def _choose_pair(
-    codes: IntArray, factors: IntArray, difference: IntArray, levels: Sequence[int], n_values: int
-) -> tuple[int, int]:
-    """The two attributes with most levels in use; the second is -1 if there is none or no room.
-
-    Ties go to the attribute that moves more: sum of gain times size of the factor.
-    """
-    used = [len(np.unique(codes[:, j])) for j in range(len(levels))]
-    moved = np.abs(factors).astype(float).T @ np.abs(difference).astype(float)
-    ranked = sorted(range(len(levels)), key=lambda j: (-used[j], -moved[j], j))
-    if len(levels) == 1:
-        return ranked[0], -1
-    a, b = ranked[:2]
-    one_hot = bool((factors == 1).all())
-    n_slots = n_values * (n_values + 1) // 2 if one_hot else n_values**2
-    padded = -(-levels[a] // LANES) * LANES
-    # Next to the table: the minima per value and the shares of B's costs.
-    entries = padded * levels[b] * (n_slots + 2 * n_values)
-    if entries > MAX_TABLE or (not one_hot and len(codes) * n_slots > MAX_SCAN):
-        return a, -1
-    return a, b
-
-
-def _slots(values: IntArray, values_b: IntArray, one_hot: bool) -> tuple[IntArray, IntArray]:
-    """Slots as pairs of weights of A and B, and the slot of each pair of values."""
-    pairs = np.stack(np.meshgrid(values, values_b, indexing="ij"), axis=-1).reshape(-1, 2)
-    pair_slot = np.arange(len(pairs))
-    if one_hot:
-        sums = pairs.sum(axis=1)
-        _, where, pair_slot = np.unique(sums, return_index=True, return_inverse=True)
-        pairs = pairs[where]
-    shape = (len(values), len(values_b))
-    return np.ascontiguousarray(pairs), pair_slot.reshape(shape).astype(np.int64)
-
-
-def _normalise(costs: Sequence[IntArray], level_gain: IntArray | None) -> tuple[IntArray, int]:
-    """Costs with minimum 0 in every row, and the sum of the minima.
-
-    Changing one level changes the errors by at most the gain of its cells: a value that costs
-    more than that above the cheapest is beaten by it, and still is after the cut.
-    """
-    stacked = np.concatenate([np.asarray(table, dtype=np.int64) for table in costs])
-    if int(stacked.max()) - int(stacked.min()) > 2**62:
-        raise ProblemError(f"costs: they must not differ by more than {2**62}")
-    least = stacked.min(axis=1, keepdims=True)
-    cost = stacked - least
-    if level_gain is not None:
-        cost = np.minimum(cost, level_gain[:, None] + 1)
-    return np.ascontiguousarray(cost), sum(map(int, least[:, 0]))
-
-
-def _rows(
-    level: IntArray, difference: IntArray, first_a: int, one_hot: bool
-) -> tuple[IntArray, IntArray, IntArray]:
-    """A cell of each row, the row of each cell, and the first row of each bundle.
-
-    With factors every cell is a row and a bundle of its own.
-    """
-    if not one_hot or len(level) == 0:
-        every = np.arange(len(level))
-        return every, every, every
-    block = (level[:, -1] - first_a) // LANES
-    key = np.column_stack([level[:, :-2], np.sign(difference), level[:, -2], block])
-    rows, cell, row = np.unique(key, axis=0, return_index=True, return_inverse=True)
-    new = np.ones(len(rows), dtype=bool)
-    new[1:] = (rows[1:, :-2] != rows[:-1, :-2]).any(axis=1)
-    return cell, row.ravel(), np.flatnonzero(new)
-
-
-def _entries(
-    level: IntArray, factor: IntArray, sign: IntArray, n_rest: int
-) -> tuple[IntArray, IntArray]:
-    """Bundles of each rest level, those that want the positive class first."""
-    n_bundles, n_attributes = level.shape
-    flat, wants_negative = level.ravel(), np.repeat(sign < 0, n_attributes)
-    order = np.lexsort((wants_negative, flat))
-    bundle = np.repeat(np.arange(n_bundles, dtype=np.int64), n_attributes)
-    end = np.cumsum(np.bincount(flat, minlength=n_rest)[:n_rest])
-    start = np.concatenate([[0], end])[:n_rest]
-    split = start + np.bincount(flat[~wants_negative], minlength=n_rest)[:n_rest]
-    entries = np.stack([bundle, factor.ravel()], axis=1)[order]
-    return np.ascontiguousarray(entries), np.stack([start, split, end], axis=1).astype(np.int64)

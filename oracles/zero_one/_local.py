@@ -19,6 +19,9 @@ RANDOM, CURRENT, BEST = 0, 1, 2
 """Places in ``Walk.numbers``."""
 
 _MAX_SWEEPS = 50
+_MAX_WORK = 2**24
+"""Prices looked at in one descent, at most: about 0.1 s."""
+
 _SEED = 88172645463325252
 _RETURN_EVERY = 64
 """Rounds after which the walk goes back to the best point, should it have drifted away."""
@@ -139,11 +142,12 @@ def _cost(arrays: Arrays, walk: Walk) -> int:
 
 @inner
 def _descend(arrays: Arrays, walk: Walk) -> int:
-    """Best responses of all attributes in turn until nothing changes."""
+    """Best responses of all attributes in turn until nothing changes or it takes too long."""
     _measure(arrays, walk)
-    n_attributes = walk.level.shape[1]
+    n_cells, n_attributes = walk.level.shape
+    turns = min(_MAX_SWEEPS * n_attributes, 1 + _MAX_WORK // (1 + n_cells * len(arrays.values)))
     turn, unchanged = _random(walk, n_attributes), 0
-    for _ in range(_MAX_SWEEPS * n_attributes):
+    for _ in range(turns):
         changed = _respond(arrays, walk, turn)
         unchanged = 0 if changed else unchanged + 1
         if unchanged >= n_attributes:
@@ -172,9 +176,12 @@ def _respond(arrays: Arrays, walk: Walk, j: int) -> bool:
         for v in range(n_values):
             if walk.allowed[level, v] and walk.price[level, v] < walk.price[level, best]:
                 best = v
+        # The first price is not needed any more: what the weight rises by takes its place.
+        walk.price[level, 0] = arrays.values[best] - arrays.values[walk.current[level]]
         if best != walk.current[level]:
             walk.current[level] = best
             changed = True
     if changed:
-        _measure(arrays, walk)
+        for c in range(len(walk.margin)):
+            walk.margin[c] += walk.factor[c, j] * walk.price[walk.level[c, j], 0]
     return changed

@@ -117,12 +117,16 @@ def up_to_shifts(layout: Layout, useful: NDArray[np.bool_]) -> Shifts | None:
 
 
 def _group(layout: Layout) -> tuple[NDArray[np.bool_], int]:
-    """The rest attributes to group, and the carrier: the one with most levels in use."""
+    """The rest attributes to group, and the carrier.
+
+    It is the one with most levels in use among those that no level dominates, if there are any.
+    """
     gains = [layout.level_gain[first:end] for first, end in _spans(layout.arrays)]
     if not gains or not len(layout.arrays.bundles):
         return np.zeros(len(gains), dtype=bool), -1
-    carrier = int(np.argmax([(gain > 0).sum() for gain in gains]))
     grouped = np.array([gain.max() >= _DOMINANT * float(gain.sum()) for gain in gains])
+    used = np.array([(gain > 0).sum() for gain in gains])
+    carrier = int(np.argmax(used if grouped.all() else used * ~grouped))
     grouped[carrier] = True
     return grouped, carrier
 

@@ -38,6 +38,9 @@ RELATIVE_STEP = 1e-13
 FLOOR = -1000.0
 """Logarithm of the mass that every complete node has at least: nothing is ever cut off."""
 
+LOOK = 24
+"""Free levels of the rest, and of B, that a node tries before it branches."""
+
 NEGLIGIBLE = 40.0
 """Terms ``exp(-x)`` with larger x are replaced by the larger ``TINY``."""
 
@@ -58,9 +61,10 @@ class Soft(NamedTuple):
         beta: Nats per unit of cost.
         reference: Cost whose exponential counts as 1; any value, the optimum is a good one.
         power: ``1 / rho`` per lane of A, flat ``(n_blocks * LANES,)``; infinite where rho is 0.
-        active: Levels that the tree fixes: those of the rest and of B with cells.
-        free_log: ``log sum_v exp(-beta cost)`` of each level of the rest that the tree fixes;
-            0 for the others, which are no part of the masses. Shape ``(n_rest,)``.
+        active: Levels that the tree fixes: those of the rest and of B with cells, those with most
+            to gain first.
+        free_log: ``log sum_v exp(-beta cost)`` of each level of the rest, shape ``(n_rest,)``.
+        idle_log: The same, added up over the levels of B that the tree does not fix.
         sums: Least integer cost per value, flat ``(n_blocks, V, LANES)``.
         products: Product over b of the sums over w, same shape.
         best, part: Both per level of B, flat ``(n_blocks, n_b, V, LANES)``.
@@ -72,6 +76,7 @@ class Soft(NamedTuple):
     power: FloatArray
     active: IntArray
     free_log: FloatArray
+    idle_log: float
     sums: IntArray
     products: FloatArray
     best: IntArray
@@ -194,7 +199,7 @@ def _total(arrays: Arrays, state: State, soft: Soft, logarithm: float, cost: int
             cost += arrays.cost[level, state.boxes[level, LOW]]
         else:
             logarithm += soft.free_log[level]
-    return logarithm - soft.beta * (cost - soft.reference)
+    return logarithm + soft.idle_log - soft.beta * (cost - soft.reference)
 
 
 @inner
@@ -271,16 +276,25 @@ def _go_to(arrays: Arrays, state: State, soft: Soft, nodes: Nodes, node: int) ->
 
 @inner
 def _expand(arrays: Arrays, state: State, soft: Soft, nodes: Nodes, node: int) -> None:
-    """Give a node its children: the level whose children have least mass together."""
+    """Give a node its children: of the next levels the one whose children have least mass."""
     _go_to(arrays, state, soft, nodes, node)
     soft_star(arrays, state, soft)
+    looked_b = looked_rest = 0
     for level in soft.active:
-        if nodes.assigned[level] < 0 and level >= arrays.n_rest:
+        if nodes.assigned[level] < 0 and level >= arrays.n_rest and looked_b < LOOK:
+            looked_b += 1
             for w in range(arrays.n_values_b):
                 soft.probe[level, w] = soft_probe_b(arrays, state, soft, level - arrays.n_rest, w)
     best, least = -1, np.inf
+    looked_b = 0
     for level in soft.active:
         if nodes.assigned[level] >= 0:
+            continue
+        if level >= arrays.n_rest:
+            looked_b += 1
+        else:
+            looked_rest += 1
+        if (looked_b if level >= arrays.n_rest else looked_rest) > LOOK:
             continue
         n_children = arrays.n_values_b if level >= arrays.n_rest else len(arrays.values)
         if level < arrays.n_rest:

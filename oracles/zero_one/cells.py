@@ -19,8 +19,8 @@ from oracles.errors import ProblemError
 
 IntArray = NDArray[np.int64]
 
-MAX_TOTAL = 2**62
-"""Largest total count: every sum of errors then fits into 64 bits."""
+MAX_TOTAL = 2**60
+"""Largest total count: every sum of errors, and of costs besides, then fits into 64 bits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +163,7 @@ class CellTable:
     def split(self, flat: ArrayLike) -> tuple[IntArray, ...]:
         """Concatenated weights as one array per attribute."""
         weights = np.asarray(flat).astype(np.int64)
-        return tuple(np.split(weights, np.cumsum(self.levels)[:-1]))
+        return tuple(part.copy() for part in np.split(weights, np.cumsum(self.levels)[:-1]))
 
     def margins(self, weights: Sequence[ArrayLike]) -> IntArray:
         """Sum of active weights of each cell, shape ``(n_cells,)``."""
@@ -180,10 +180,11 @@ class CellTable:
         """Smallest and largest margin of each cell when every weight is one of ``weights``.
 
         Raises:
-            ProblemError: A margin could reach 2^53.
+            ProblemError: A margin could reach 2^53. With one-hot attributes this does not depend
+                on the rows, nor on whether there are any.
         """
-        size = np.abs(self.factors).astype(float).sum(axis=1)
-        if size.size and size.max() * max(abs(w) for w in weights) >= 2.0**53:
+        size = np.abs(self.factors).astype(float).sum(axis=1).max(initial=len(self.levels))
+        if size * max(abs(w) for w in weights) >= 2.0**53:
             raise ProblemError("weights: a margin could reach 2^53; use smaller weights")
         low, high = min(weights), max(weights)
         ends = np.stack([self.factors * low, self.factors * high])

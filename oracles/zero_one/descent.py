@@ -8,6 +8,8 @@ a solver: nothing is proven here, and nothing is kept between calls.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -23,6 +25,7 @@ def descend(
     costs: Sequence[IntArray],
     *,
     restarts: int = 8,
+    deadline: float = math.inf,
 ) -> tuple[IntArray, ...]:
     """The best of several descents, deterministic for equal arguments.
 
@@ -31,6 +34,7 @@ def descend(
         weights: The integer values of every weight.
         costs: One integer array per attribute, shape ``(levels, len(weights))``.
         restarts: Number of starts; the first is all zeros, the others are random.
+        deadline: Time of :func:`time.monotonic` from which on descents end where they are.
 
     Returns:
         One array of weights per attribute.
@@ -44,7 +48,7 @@ def descend(
             start = [np.full(size, nearest) for size in cells.levels]
         else:
             start = [generator.choice(values, size) for size in cells.levels]
-        total, found = _descend_from(cells, values, costs, start)
+        total, found = _descend_from(cells, values, costs, start, deadline)
         if best is None or total < best[0]:
             best = total, found
     assert best is not None, "restarts is positive"
@@ -52,13 +56,23 @@ def descend(
 
 
 def _descend_from(
-    cells: CellTable, values: IntArray, costs: Sequence[IntArray], current: list[IntArray]
+    cells: CellTable,
+    values: IntArray,
+    costs: Sequence[IntArray],
+    current: list[IntArray],
+    deadline: float,
 ) -> tuple[int, list[IntArray]]:
     total = total_cost(cells, values, costs, current)
+    margins = cells.margins(current)
     for _ in range(_MAX_SWEEPS):
         before = total
         for j in range(len(cells.levels)):
-            current[j] = values[_best_response(cells, values, costs[j], current, j)]
+            if time.monotonic() >= deadline:
+                break
+            code, factor = cells.codes[:, j], cells.factors[:, j]
+            others = margins - current[j][code] * factor
+            current[j] = values[_best_response(cells, values, costs[j], others, j)]
+            margins = others + current[j][code] * factor
         total = total_cost(cells, values, costs, current)
         if total >= before:
             break
@@ -66,11 +80,10 @@ def _descend_from(
 
 
 def _best_response(
-    cells: CellTable, values: IntArray, costs: IntArray, current: list[IntArray], j: int
+    cells: CellTable, values: IntArray, costs: IntArray, others: IntArray, j: int
 ) -> IntArray:
-    """Index of the best value of every level of attribute j, the others fixed."""
+    """Index of the best value of every level of attribute j, given the others' margins."""
     code, factor = cells.codes[:, j], cells.factors[:, j]
-    others = cells.margins(current) - current[j][code] * factor
     prices = np.empty(costs.shape, dtype=np.float64)
     for i, value in enumerate(values):
         wrong = np.where(others + value * factor >= 1, cells.negative, cells.positive)

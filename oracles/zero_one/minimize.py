@@ -15,6 +15,7 @@ from oracles.errors import ProblemError
 from oracles.highs import Highs
 from oracles.oracle import UNLIMITED, Limits, Oracle
 from oracles.solution import Certificate, Solution, Status
+from oracles.verdict import recheck
 from oracles.zero_one.cells import CellTable, IntArray
 from oracles.zero_one.descent import descend, total_cost
 from oracles.zero_one.formulation import formulate
@@ -64,7 +65,8 @@ def minimize(
     program = formulate(cells, [int(v) for v in values], None if costs is None else tables)
     start = program.point(descend(cells, [int(v) for v in values], tables))
     solver = Highs() if oracle is None else oracle
-    found = solver.minimize(program.program, limits=within, start=start)
+    answer = solver.minimize(program.program, limits=within, start=start)
+    found = recheck(program.program, answer, solver)
     if found.value is None:
         return Solution(found.status, None, None, found.bound, found.certificate, found.oracle)
     chosen = program.weights(found.value)
@@ -79,11 +81,11 @@ def minimize(
 def _search(
     cells: CellTable, values: IntArray, costs: list[IntArray], limits: Limits
 ) -> Solution[tuple[IntArray, ...]]:
-    began = time.monotonic()
-    start = descend(cells, [int(v) for v in values], costs, restarts=1)
+    seconds = math.inf if limits.seconds is None else limits.seconds
+    deadline = time.monotonic() + seconds
+    start = descend(cells, [int(v) for v in values], costs, restarts=1, deadline=deadline)
     if limits.seconds is not None:
-        # What is left; a limit is positive.
-        left = max(limits.seconds - (time.monotonic() - began), 1e-9)
+        left = max(deadline - time.monotonic(), 1e-9)  # a limit is positive
         limits = dataclasses.replace(limits, seconds=left)
     return search(cells, values, costs, limits=limits, start=start)
 

@@ -2,7 +2,8 @@
 
 The tree fixes the levels of all attributes but one, A, whose levels do not interact once the others
 are fixed. A complete node therefore splits into one independent choice per level of A with known
-integer costs. Levels without cells are free everywhere and no part of the masses.
+integer costs. Levels without cells are never fixed: they too are chosen apart, and their sums are
+a factor of every mass, so that trees over different attributes can stand side by side.
 
 This is optimisation: a bound on a partition function tells how much a part of the space can matter,
 as a bound on a minimum tells whether it can. What is drawn by it is the caller's business.
@@ -16,7 +17,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from oracles.errors import ProblemError
 from oracles.zero_one._bounds import new_state, settle
 from oracles.zero_one._layout import LANES, Layout, lay_out
 from oracles.zero_one._soft import (
@@ -34,8 +34,8 @@ from oracles.zero_one._soft import (
 from oracles.zero_one.cells import CellTable, IntArray
 
 CAPACITY = 2**14
-MAX_NODES = 2**24
-"""Nodes that the tree may have: about 1 GB."""
+MAX_NODES = 2**23
+"""Nodes after which a tree is refined no further: about 0.5 GB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,17 +44,15 @@ class Leaf:
 
     Attributes:
         fixed: Position of the value of each level that the tree fixes, -1 elsewhere.
-        levels: The remaining levels, in the layout's numbering.
+        levels: The remaining levels, in the layout's numbering: A's, and those without cells.
         costs: Their costs per value, shape ``(len(levels), V)``.
         base: Cost of everything else beyond the layout's constant.
-        in_mass: How many of the remaining levels, the first ones, are part of the masses.
     """
 
     fixed: IntArray
     levels: IntArray
     costs: IntArray
     base: int
-    in_mass: int
 
 
 class PartitionTree:
@@ -83,14 +81,12 @@ class PartitionTree:
     ) -> None:
         self.layout: Layout = lay_out(cells, values, costs)
         arrays = self.layout.arrays
-        if arrays.n_b * np.log(len(values)) > 600:
-            raise ProblemError("levels: the second largest attribute has too many levels")
         self.reference = reference - self.layout.constant
         gain = self.layout.level_gain
         active = np.flatnonzero(gain[: arrays.n_rest + arrays.n_b] > 0)
         if arrays.n_values_b == 1:
             active = active[active < arrays.n_rest]
-        self.active = active.astype(np.int64)
+        self.active = active[np.argsort(-gain[active], kind="stable")].astype(np.int64)
         idle = np.setdiff1d(np.arange(arrays.n_rest + arrays.n_b), active)
         # Without a second attribute B is a stand-in whose only weight is 0.
         self._idle = idle[idle < arrays.n_rest] if arrays.n_values_b == 1 else idle
@@ -105,7 +101,7 @@ class PartitionTree:
         self._nodes.log_mass[0] = root
 
     def _keep_idle_levels_of_b(self) -> None:
-        """A level of B without cells gets its value apart: here it is fixed at a free one."""
+        """A level of B without cells is chosen apart: in the table it stays at a free value."""
         arrays = self.layout.arrays
         for b in range(arrays.n_b):
             level = arrays.n_rest + b
@@ -136,13 +132,17 @@ class PartitionTree:
         return range(first, first + self._n_values(level))
 
     def refine(self, threshold: float, work: int) -> int:
-        """Expand every node of log mass above ``threshold``; returns how many, at most ``work``.
+        """Expand nodes of log mass above ``threshold``, for about that much work.
 
-        Masses are not updated before :meth:`gather`.
+        Masses are not updated before :meth:`gather`. A tree of ``MAX_NODES`` stays as it is.
+
+        Returns:
+            Number of nodes expanded; 0 when there is nothing left to do.
         """
-        return self._refine(0, threshold, work)
+        return 0 if self.n_nodes > MAX_NODES else self._refine(0, threshold, work)
 
     def _refine(self, node: int, threshold: float, work: int) -> int:
+        # Never a limit of its own: a trial that is under way must be able to end.
         total = 0
         while True:
             arguments = self.layout.arrays, self._state, self._soft, self._nodes
@@ -171,7 +171,6 @@ class PartitionTree:
             np.concatenate([np.arange(first_a, len(fixed)), self._idle]),
             np.concatenate([costs_a, arrays.cost[self._idle]]),
             base,
-            arrays.n_a,
         )
 
     # -- inside --------------------------------------------------------------------------------
@@ -185,8 +184,6 @@ class PartitionTree:
 
     def _make_room(self) -> None:
         capacity = len(self._nodes.log_mass)
-        if capacity >= MAX_NODES:
-            raise MemoryError(f"the tree would exceed {MAX_NODES} nodes")
         larger = _nodes(2 * capacity, len(self._nodes.assigned))
         larger.log_mass[:capacity] = self._nodes.log_mass
         larger.links[:capacity] = self._nodes.links
@@ -213,16 +210,17 @@ def _soft(layout: Layout, active: IntArray, beta: float, reference: int) -> Soft
     # As the costs of B are shared out: where the table is empty the bound is then the sum itself.
     rho = gain / max(1.0, gain.sum())
     power = np.divide(1.0, rho, out=np.full_like(rho, np.inf), where=rho > 0)
-    free_log = np.zeros(arrays.n_rest)
-    rest = active[active < arrays.n_rest]
-    free_log[rest] = np.log(np.exp(-beta * arrays.cost[rest].astype(float)).sum(axis=1))
+    free_log = np.log(np.exp(-beta * arrays.cost.astype(float)).sum(axis=1))
+    idle_of_b = np.setdiff1d(np.arange(arrays.n_rest, arrays.n_rest + arrays.n_b), active)
+    idle_log = 0.0 if arrays.n_values_b == 1 else float(free_log[idle_of_b].sum())
     shape = arrays.n_blocks * n_values * LANES
     return Soft(
         beta,
         reference,
         power,
         active,
-        free_log,
+        free_log[: arrays.n_rest],
+        idle_log,
         np.zeros(shape, dtype=np.int64),
         np.zeros(shape),
         np.zeros(shape * arrays.n_b, dtype=np.int64),

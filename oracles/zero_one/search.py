@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from oracles.oracle import Limits
 from oracles.solution import Certificate, Solution, Status
-from oracles.zero_one._layout import Layout, lay_out
+from oracles.zero_one._layout import Layout, lay_out, trivial_bound
 from oracles.zero_one._shift import Shifts, up_to_shifts
 from oracles.zero_one.cells import CellTable, IntArray
 from oracles.zero_one.descent import total_cost
@@ -70,10 +70,11 @@ def search(
     deadline = math.inf if limits.seconds is None else time.monotonic() + limits.seconds
     if start is None:
         start = tuple(np.zeros(size, dtype=np.int64) for size in cells.levels)
-    layout = lay_out(cells, weights, costs, cut=True)
-    least = layout.constant
     found, exhausted = start, False
-    if time.monotonic() < deadline:
+    if time.monotonic() >= deadline:
+        least = trivial_bound(cells, weights, costs)
+    else:
+        layout = lay_out(cells, weights, costs, cut=True)
         point, least, exhausted = _grow(layout, start, limits.nodes, deadline)
         found = layout.weights(point)
     objective = total_cost(cells, weights, costs, found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import numpy as np
@@ -21,7 +22,7 @@ from oracle_dp.noise import SeededBits
 from oracle_dp.noise.reals import MANTISSA, dyadic
 from oracle_dp.privacy import ContingencyKind
 from oracles import Certificate, Limits, ProblemError
-from oracles.zero_one import CellTable
+from oracles.zero_one import CellTable, minimize
 from oracles.zero_one.partition import PartitionTree
 
 TERNARY = (-1, 0, 1)
@@ -105,7 +106,7 @@ def test_trial_probabilities_multiply_to_the_target(
             rows = leaf.costs.tolist()
             inside = [[real_exp(beta, cost) for cost in row] for row in rows]
             total = real_exp(beta, leaf.base - tree.reference)
-            for sums in inside[: leaf.in_mass]:
+            for sums in inside:
                 total *= sum(sums, arb(0))
             accepted = total / mass(tree, node)
             assert accepted < 1
@@ -117,10 +118,7 @@ def test_trial_probabilities_multiply_to_the_target(
                 point = leaf.fixed.copy()
                 point[leaf.levels] = choice
                 weights = tree.layout.weights(point)
-                # Levels without cells are outside the masses: their law is uniform.
-                idle = len(rows) - leaf.in_mass
                 target = real_exp(beta, cells.errors(weights) - least) / root
-                target /= arb(3) ** idle
                 assert abs(chance * accepted * drawn / target - 1) < 1e-60
         assert covered == 3 ** sum(levels)
 
@@ -206,6 +204,72 @@ def test_base_measures(sparsity: float, limit: int | None) -> None:
     assert chi_square(seen, law(cells, 1.0, prior, limit), n) > 1e-5
     # Another prior would be seen.
     assert chi_square(seen, law(cells, 1.0, prior + 0.2, limit), n) < 1e-5
+
+
+@pytest.mark.parametrize("empty", ["a", "b", "rest", "tied", "all"])
+@pytest.mark.parametrize("sparsity", [0, 0.5])
+def test_limits_on_attributes_where_levels_are_empty(empty: str, sparsity: float) -> None:
+    """Trees side by side: each must carry the sums of its levels without cells."""
+    codes = np.array([[0, 0, 0], [1, 1, 1], [0, 1, 0], [2, 0, 1], [0, 0, 1], [2, 1, 0]] * 4)
+    labels = np.array([True, False, True, True, False, False] * 4)
+    levels = {
+        "a": (4, 2, 2),
+        "b": (3, 3, 2),
+        "rest": (3, 2, 3),
+        "tied": (3, 2, 2),
+        "all": (1, 2, 5),
+    }
+    if empty == "tied":
+        codes, labels = np.vstack([codes, [[0, 0, 0]] * 4]), np.r_[labels, [False] * 4]
+    codes = np.minimum(codes, np.array(levels[empty]) - 1)
+    cells = CellTable.from_codes(codes, labels, levels[empty])
+    mechanism = ZeroOneExponential(cells, epsilon=1, max_attributes=1, sparsity=sparsity)
+    n = 2_000
+    seen = Counter(flat(r.value) for r in mechanism.releases(n, random_state=3))
+    expected = law(cells, 0.5, float(mechanism.sparsity), limit=1)
+    assert chi_square(seen, expected, n) > 1e-5
+    used = Counter(tuple(b.any() for b in cells.split(w)) for w in seen.elements())
+    for pattern, count in used.items():
+        p = sum(v for w, v in expected.items() if tuple(b.any() for b in cells.split(w)) == pattern)
+        assert abs(count - n * p) < 5 * math.sqrt(n * p * (1 - p)) + 1
+
+
+def test_released_arrays_do_not_tell_how_the_search_was_laid_out() -> None:
+    for value in (
+        exponential(random_cells(1, (2, 5, 3), 40), epsilon=1).value,
+        minimize(random_cells(1, (2, 5, 3), 40)).value,
+    ):
+        assert value is not None
+        assert all(block.base is None for block in value)
+
+
+def test_many_levels_in_the_second_attribute() -> None:
+    generator = np.random.default_rng(0)
+    codes = np.column_stack([generator.integers(0, m, 60) for m in (600, 550)])
+    cells = CellTable.from_codes(codes, generator.random(60) < 0.5, (600, 550))
+    assert exponential(cells, epsilon=5, random_state=1).value[1].shape == (550,)
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_weights_too_large_are_refused_whatever_the_rows(n: int) -> None:
+    cells = random_cells(1, (2, 2), n)
+    ledger = Ledger({"people": 1.0})
+    with pytest.raises((ProblemError, ParameterError), match="2\\^53"):
+        exponential(cells, epsilon=1, weights=(0, 2**52), ledger=ledger, dataset="people")
+    assert ledger.charges == ()
+
+
+def test_a_sparsity_that_could_overflow_is_refused_at_once() -> None:
+    with pytest.raises(ParameterError, match="sparsity"):
+        ZeroOneExponential(random_cells(1, (2, 2), 5), epsilon=1e-6, sparsity=1e6)
+
+
+def test_threads_may_share_a_mechanism() -> None:
+    mechanism = ZeroOneExponential(random_cells(14, (4, 3, 3, 2), 200), epsilon=1)
+    next(mechanism.releases(1, random_state=0))
+    with ThreadPoolExecutor(4) as pool:
+        found = pool.map(lambda s: list(mechanism.releases(40, random_state=s)), range(8))
+    assert sum(map(len, found)) == 320
 
 
 def test_levels_without_rows_have_their_prior() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -258,7 +258,8 @@ def test_release_states_its_guarantee() -> None:
     assert guarantee.neighbors is Neighbors.REPLACE
     assert guarantee.certificate is Certificate.EXACT
     assert guarantee.sensitivity_source == "asserted by the caller"
-    assert {c.kind for c in guarantee.contingencies} == {ContingencyKind.RUNNING_TIME}
+    kinds = {c.kind for c in guarantee.contingencies}
+    assert kinds == {ContingencyKind.RUNNING_TIME, ContingencyKind.CALLER}
     assert guarantee.is_private
 
 
@@ -372,3 +373,58 @@ def test_sensitivity_is_never_rounded_down() -> None:
         opdisc(TABLE, epsilon=0.1, sensitivity=0.1)
     assert seen["noise"].sensitivity >= Fraction(0.1)
     assert seen["noise"].epsilon == Fraction(1, 10) < Fraction(0.1)
+
+
+# -- oracles that lie --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Liar:
+    """Changes the true answer before it is given."""
+
+    change: dict[str, object]
+    name: str = "liar 1.0"
+
+    def minimize(
+        self, program: IntegerProgram, *, limits: Limits | None = None, start: object = None
+    ) -> Solution:  # type: ignore[type-arg]
+        found = Exhaustive().minimize(program)
+        return replace(found, oracle="rows = [17, 42]", **self.change)  # type: ignore[arg-type]
+
+
+PROGRAM = IntegerProgram([3, -2], [[1, 1]], None, [1], upper=[1, 1])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"value": np.array([777.0, 777.0])},
+        {"value": np.array([0.4, 0.6])},
+        {"value": np.array([np.nan, 0.0])},
+        {"value": np.array([1.0, 0.0])},
+        {"objective": -(10**6)},
+        {"bound": -math.inf},
+        {"bound": 10**6},
+        {"bound": math.nan},
+        {"status": Status.ERROR},
+        {"certificate": Certificate.NONE},
+        {"certificate": "exact"},
+    ],
+    ids=str,
+)
+def test_what_a_lying_oracle_says_is_not_released(change: dict[str, object]) -> None:
+    for seed in range(5):
+        with pytest.raises(UncertifiedError):
+            opdisc(
+                ReleasedVariables(PROGRAM, (0, 1), Liar(change)),
+                epsilon=1,
+                sensitivity=1,
+                random_state=seed,
+            )
+
+
+def test_a_foreign_proof_is_its_own_word_and_named() -> None:
+    release = opdisc(ReleasedVariables(PROGRAM, (0, 1), Liar({})), epsilon=1, sensitivity=1)
+    assert release.guarantee.certificate is Certificate.SOLVER
+    assert "liar 1.0" in str(release.guarantee)
+    assert "17" not in str(release.guarantee)

@@ -381,8 +381,9 @@ def test_more_than_64_bits_can_hold_is_refused() -> None:
     huge = [np.array([[0, 2**62, -(2**62)]])]
     with pytest.raises(ProblemError, match="costs"):
         minimize(cells, costs=huge)
+    two = CellTable.from_codes([[0, 0], [0, 0]], [True, True], (1, 1)).scaled(2**59)
     with pytest.raises(ProblemError, match="counts and costs"):
-        minimize(cells.scaled(2**61))
+        minimize(two, costs=[np.array([[0, 2**61, 0]])] * 2)
 
 
 def test_one_attribute() -> None:
@@ -529,3 +530,19 @@ def test_numba_is_imported_by_the_search_only() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert run.stdout == "False\n"
+
+
+def test_machine_code_on_disk_is_used_again_until_a_source_changes() -> None:
+    program = """
+        import sys
+        from oracles.zero_one import CellTable, minimize
+        cells = CellTable.from_codes([[0], [1]], [True, False], (2,))
+        minimize(cells)
+        from oracles.zero_one import _compile, _tree
+        print(sum(_tree.run.stats.cache_hits.values()))
+        _compile._digest = lambda: "another"
+        print(_tree.run._cache.load_overload(_tree.run.signatures[0], _tree.run.targetctx))
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert run.stdout == "1\nNone\n"
