@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import sys
 import time
 from importlib.metadata import version
 from typing import Any
@@ -105,7 +106,9 @@ def main() -> None:
     program = formulate(cells, [-1, 0, 1], None)
     start = program.point(optimum)
     rivals = [with_highs(program, start, options.seconds)]
-    if importlib.util.find_spec("ortools") is not None:
+    if importlib.util.find_spec("ortools") is None:
+        print("CP-SAT not run: pip install '.[ortools]'", file=sys.stderr)
+    else:
         rivals.append(with_cp_sat(program, start, options.seconds))
     for rival in rivals:
         ratio = rival["seconds"] / record["seconds"]

@@ -13,7 +13,8 @@ Rule, fixed before any run:
    test of all p-values against the uniform law has a p-value above 0.001. An exact sampler fails
    with a probability of about 0.0014.
 
-The result is one JSON object with date, versions and every p-value. Nothing is rerun or left out.
+The result is one JSON object with date, commit, versions and every p-value; no instance is rerun or
+left out. A result speaks of the code that it names: a change of the sampler asks for another run.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import argparse
 import datetime
 import itertools
 import json
+import subprocess
 import time
 from fractions import Fraction
 from importlib.metadata import version
@@ -30,7 +32,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import chisquare, kstest
 
-from oracle_dp.mechanisms.exponential import ZeroOneExponential
+from oracle_dp import ZeroOneExponential
 from oracles.zero_one import CellTable
 
 SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (
@@ -132,6 +134,18 @@ def verdict(records: list[dict[str, object]]) -> dict[str, object]:
     }
 
 
+def commit() -> str | None:
+    """The commit of the code, with a mark if it was changed since."""
+    described = subprocess.run(
+        ["git", "describe", "--always", "--dirty", "--abbrev=40"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parent,
+    )
+    return described.stdout.strip() or None
+
+
 def main() -> None:
     """Run all instances and write the result."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
@@ -145,6 +159,7 @@ def main() -> None:
     result = {
         "experiment": "exactness of the exponential mechanism",
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "commit": commit(),
         "versions": {name: version(name) for name in ("oracle-dp", "numpy", "numba", "scipy")},
         **verdict(records),
         "instances": records,

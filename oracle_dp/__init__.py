@@ -24,7 +24,11 @@ if TYPE_CHECKING:
     from oracle_dp.estimators.scoring_card import ScoringCard
     from oracle_dp.estimators.zero_one import ZeroOneClassifier
     from oracle_dp.ledger import Budget, Charge, Ledger
+    from oracle_dp.mechanisms.blockwise import blockwise
+    from oracle_dp.mechanisms.counts import counts_zero_one
+    from oracle_dp.mechanisms.exponential import ZeroOneExponential, exponential
     from oracle_dp.mechanisms.opdisc import opdisc
+    from oracle_dp.mechanisms.top_r import top_r
     from oracle_dp.privacy import Guarantee, Neighbors, Release
 
 _HOMES = {
@@ -50,7 +54,12 @@ _HOMES = {
     "Threshold": "domain",
     "UncertifiedError": "errors",
     "ZeroOneClassifier": "estimators.zero_one",
+    "ZeroOneExponential": "mechanisms.exponential",
+    "blockwise": "mechanisms.blockwise",
+    "counts_zero_one": "mechanisms.counts",
+    "exponential": "mechanisms.exponential",
     "opdisc": "mechanisms.opdisc",
+    "top_r": "mechanisms.top_r",
 }
 
 __all__ = [
@@ -76,7 +85,12 @@ __all__ = [
     "Threshold",
     "UncertifiedError",
     "ZeroOneClassifier",
+    "ZeroOneExponential",
+    "blockwise",
+    "counts_zero_one",
+    "exponential",
     "opdisc",
+    "top_r",
 ]
 
 

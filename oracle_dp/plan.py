@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from oracle_dp.errors import ParameterError
+from oracle_dp.errors import ParameterError, UncertifiedError
 from oracle_dp.estimators.mechanisms import DEFAULTS, Mechanism, select
-from oracle_dp.noise import rational
+from oracle_dp.noise import positive_rational, rational
 from oracle_dp.privacy import Neighbors
 from oracles import Limits
 from oracles.zero_one import CellTable
@@ -34,6 +34,7 @@ class Estimate:
         slowest: The longest run.
         error: Mean share of wrong rows on the public table.
         spread: Standard deviation of that share over the runs.
+        unfinished: Whether a run reached the limit; the other figures are then NaN.
     """
 
     epsilon: float
@@ -41,6 +42,7 @@ class Estimate:
     slowest: float
     error: float
     spread: float
+    unfinished: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON-able data."""
@@ -59,6 +61,23 @@ def resample(cells: CellTable, n_rows: int, *, seed: int) -> CellTable:
     drawn = np.random.default_rng(seed).multinomial(n_rows, counts / counts.sum())
     positive, negative = np.split(drawn.astype(np.int64), 2)
     return CellTable(cells.codes, cells.factors, positive, negative, cells.levels)
+
+
+def synthetic(levels: Sequence[int], n_rows: int, *, seed: int) -> CellTable:
+    """A made-up table: uneven random levels, labels from a random scoring card with noise.
+
+    Raises:
+        ParameterError: There is no attribute, a level count below 1, or a negative ``n_rows``.
+    """
+    if not levels or min(levels) < 1 or n_rows < 0:
+        raise ParameterError("levels and rows: at least one attribute, positive numbers expected")
+    generator = np.random.default_rng(seed)
+    shares = [generator.dirichlet(np.ones(size)) for size in levels]
+    columns = [generator.choice(len(share), n_rows, p=share) for share in shares]
+    codes = np.column_stack(columns).astype(np.int64)
+    points = [generator.normal(size=size)[codes[:, j]] for j, size in enumerate(levels)]
+    score = np.sum(points, axis=0) + generator.normal(scale=len(levels) ** 0.5, size=n_rows)
+    return CellTable.from_codes(codes, score > len(levels) ** 0.5 / 2, levels)
 
 
 def estimate(
@@ -83,28 +102,30 @@ def estimate(
         limits: As for the mechanism.
 
     Raises:
-        ParameterError: A parameter is out of range.
-        UncertifiedError: A limit was reached.
+        ParameterError: A parameter is out of range, found before the first line.
     """
     if runs < 1:
         raise ParameterError(f"runs: a positive number expected, not {runs}")
     selected, options = select(mechanism, DEFAULTS)
     relation = Neighbors.parse(neighbors)
+    for epsilon in epsilons:
+        positive_rational("epsilon", epsilon)
     _compile(selected, options, tuple(weights))
     for epsilon in epsilons:
+        common = {"epsilon": epsilon, "neighbors": relation, "limits": limits}
         seconds, errors = [], []
-        for seed in range(runs):
-            begun = time.perf_counter()
-            common = {
-                "epsilon": epsilon,
-                "neighbors": relation,
-                "limits": limits,
-                "random_state": seed,
-            }
-            found: tuple[IntArray, ...]
-            found = selected.train(cells, tuple(weights), common, options).value
-            seconds.append(time.perf_counter() - begun)
-            errors.append(cells.errors(found) / max(1, cells.n_rows))
+        try:
+            for seed in range(runs):
+                begun = time.perf_counter()
+                found: tuple[IntArray, ...] = selected.train(
+                    cells, tuple(weights), {**common, "random_state": seed}, options
+                ).value
+                seconds.append(time.perf_counter() - begun)
+                errors.append(cells.errors(found) / max(1, cells.n_rows))
+        except UncertifiedError:
+            nan = float("nan")
+            yield Estimate(float(rational("epsilon", epsilon)), nan, nan, nan, nan, True)
+            continue
         yield Estimate(
             float(rational("epsilon", epsilon)),
             float(np.median(seconds)),

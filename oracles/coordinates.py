@@ -38,7 +38,7 @@ class OneHotProblem(Protocol[ReleasedT]):
         """Whether every loss is an integer."""
         ...
 
-    def check(self) -> None:
+    def check(self, *, limits: Limits = UNLIMITED) -> None:
         """Raise what would keep ``minimize`` from finding a point, whatever the rewards."""
         ...
 

@@ -38,6 +38,8 @@ class FiniteTable:
         mask = np.ones(table.shape, dtype=bool) if allowed is None else np.asarray(allowed)
         if mask.shape != table.shape or mask.dtype != bool:
             raise ProblemError(f"allowed: a boolean array of shape {table.shape} expected")
+        if table.size and not -(2**63) <= int(table.min()) <= int(table.max()) < 2**63:
+            raise ProblemError("losses: integers of 64 bits expected")
         object.__setattr__(self, "losses", table.astype(np.int64))
         object.__setattr__(self, "allowed", mask.copy())
 
@@ -71,7 +73,7 @@ class FiniteTable:
         point = tuple(int(i) for i in positions)
         return point if self.allowed[point] else None
 
-    def check(self) -> None:
+    def check(self, *, limits: Limits = UNLIMITED) -> None:
         """Refuse an empty set.
 
         Raises:

@@ -261,20 +261,22 @@ class ReleasedVariables:
         chosen = zip(self.lift.values, positions, strict=True)
         return np.array([values[i] for values, i in chosen], dtype=np.int64)
 
-    def check(self) -> None:
+    def check(self, *, limits: Limits = UNLIMITED) -> None:
         """Refuse an infeasible or unbounded program.
 
         Raises:
             InfeasibleError: No point satisfies the constraints.
             UnboundedError: The objective has no minimum.
+            SolverError: The limits were reached before a feasible point was found.
         """
-        feasible = self.oracle.minimize(self.program.with_objective(self.program.objective * 0))
+        constant = self.program.with_objective(self.program.objective * 0)
+        feasible = self.oracle.minimize(constant, limits=limits)
         feasible.require_point()
         improving = np.where(self.program.objective > 0, self.program.lower, self.program.upper)
         if np.isfinite(improving[self.program.objective != 0]).all():
             return
         # A feasible program with rational data is unbounded iff its relaxation is.
-        relaxed = self.oracle.minimize(self.program.relaxed())
+        relaxed = self.oracle.minimize(self.program.relaxed(), limits=limits)
         if relaxed.status is Status.UNBOUNDED:
             raise UnboundedError(f"program: {Status.UNBOUNDED.message}")
 

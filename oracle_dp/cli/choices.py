@@ -11,6 +11,13 @@ class DataSet(StrEnum):
     ADULT = "adult"
 
 
+class PublicData(StrEnum):
+    """What a plan may be made on."""
+
+    ADULT = "adult"
+    SYNTHETIC = "synthetic"
+
+
 class Mechanism(StrEnum):
     """Mechanisms that train a 0-1-loss classifier."""
 

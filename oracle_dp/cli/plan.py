@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from oracle_dp.cli.choices import DataSet, Mechanism, Missing, Relation, integers, split
+from oracle_dp.cli.choices import Mechanism, Missing, PublicData, Relation, integers, split
 from oracle_dp.cli.console import named_errors, spinner
+
+if TYPE_CHECKING:
+    from oracle_dp.plan import Estimate
+    from oracles.zero_one import CellTable
 
 plan = typer.Typer(
     help="Try settings on public or synthetic data, never on the private ones.",
@@ -24,7 +28,9 @@ def _plan() -> None:
 
 @plan.command("train")
 def plan_train(
-    data: Annotated[DataSet, typer.Argument(help="Public data that stand in for yours.")],
+    data: Annotated[
+        PublicData, typer.Argument(help="Public or made-up data that stand in for yours.")
+    ],
     epsilons: Annotated[
         str, typer.Option(help="Comma-separated privacy parameters.")
     ] = "0.01,0.03,0.1,0.3,1,3,10",
@@ -47,6 +53,12 @@ def plan_train(
         int | None,
         typer.Option(help="Your public number of rows: the table is resampled to it."),
     ] = None,
+    levels: Annotated[
+        str, typer.Option(help="synthetic: comma-separated numbers of levels per attribute.")
+    ] = "16,14,6,5,2",
+    seconds: Annotated[
+        float | None, typer.Option(help="Give up a run after so long, and say so.")
+    ] = None,
     runs: Annotated[int, typer.Option(help="Seeded runs per epsilon.")] = 5,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
 ) -> None:
@@ -56,17 +68,15 @@ def plan_train(
     differ; the exact mechanisms run until they are done.
     """
     with named_errors():
-        from oracle_dp.datasets import load_adult
-        from oracle_dp.plan import estimate, resample
-        from oracles.zero_one import CellTable
+        from oracle_dp.plan import estimate
+        from oracles import Limits
 
-        adult = load_adult(missing=missing.value)
-        domain = adult.domain[split(attributes)]
-        codes = domain.encode(adult.X.iloc[adult.train])
-        positive = (adult.y.iloc[adult.train] == adult.classes[1]).to_numpy()
-        cells = CellTable.from_codes(codes, positive, domain.levels)
-        if rows is not None:
-            cells = resample(cells, rows, seed=0)
+        if data is PublicData.ADULT:
+            cells = _adult(
+                split(attributes), "drop" if missing is Missing.DROP else "category", rows
+            )
+        else:
+            cells = _synthetic(integers(levels), rows)
         lines = estimate(
             cells,
             _numbers(epsilons),
@@ -74,23 +84,53 @@ def plan_train(
             neighbors=neighbors.value,
             weights=integers(weights),
             runs=runs,
+            limits=None if seconds is None else Limits(seconds=seconds),
         )
-        if not as_json:
-            typer.echo(_heading(data.value, cells.n_rows, mechanism.value, neighbors.value, runs))
-        found = []
+        found: list[dict[str, object]] = []
         while True:
             with spinner("trying on public data"):
                 line = next(lines, None)
             if line is None:
                 break
+            if not as_json and not found:
+                typer.echo(
+                    _heading(data.value, cells.n_rows, mechanism.value, neighbors.value, runs)
+                )
             found.append(line.to_dict())
             if not as_json:
-                typer.echo(
-                    f"{line.epsilon:>9g}  {line.seconds:>9.2f}  {line.slowest:>9.2f}"
-                    f"  {line.error:>8.2%}  {line.spread:>8.2%}"
-                )
+                typer.echo(_row(line))
         if as_json:
             typer.echo(json.dumps(found))
+
+
+def _adult(
+    attributes: list[str], missing: Literal["drop", "category"], rows: int | None
+) -> CellTable:
+    from oracle_dp.datasets import load_adult
+    from oracle_dp.plan import resample
+    from oracles.zero_one import CellTable
+
+    adult = load_adult(missing=missing)
+    domain = adult.domain[attributes]
+    codes = domain.encode(adult.X.iloc[adult.train])
+    positive = (adult.y.iloc[adult.train] == adult.classes[1]).to_numpy()
+    cells = CellTable.from_codes(codes, positive, domain.levels)
+    return cells if rows is None else resample(cells, rows, seed=0)
+
+
+def _synthetic(levels: tuple[int, ...], rows: int | None) -> CellTable:
+    from oracle_dp.plan import synthetic
+
+    return synthetic(levels, 10_000 if rows is None else rows, seed=0)
+
+
+def _row(line: Estimate) -> str:
+    if line.unfinished:
+        return f"{line.epsilon:>9g}  not drawn within the limit"
+    return (
+        f"{line.epsilon:>9g}  {line.seconds:>9.2f}  {line.slowest:>9.2f}"
+        f"  {line.error:>8.2%}  {line.spread:>8.2%}"
+    )
 
 
 def _heading(data: str, rows: int, mechanism: str, neighbors: str, runs: int) -> str:

@@ -36,6 +36,19 @@ def train(
     missing: Annotated[
         Missing, typer.Option(help="Drop rows with '?', or keep '?' as a category.")
     ] = Missing.DROP,
+    sparsity: Annotated[
+        float, typer.Option(help="exponential: prior exp(-sparsity) per non-zero weight.")
+    ] = 0.0,
+    max_attributes: Annotated[
+        int | None, typer.Option(help="exponential: most attributes with a non-zero weight.")
+    ] = None,
+    n_best: Annotated[
+        int, typer.Option(help="top_r: how many of the best classifiers are told apart.")
+    ] = 10,
+    sweeps: Annotated[
+        int, typer.Option(help="blockwise: how often every attribute is redrawn.")
+    ] = 2,
+    delta: Annotated[float, typer.Option(help="blockwise: above 0, composition by zCDP.")] = 0.0,
     seconds: Annotated[
         float | None,
         typer.Option(help="Stop the solver after so long; a refusal is not covered by epsilon."),
@@ -70,6 +83,11 @@ def train(
             classes=adult.classes,
             limits=None if seconds is None else Limits(seconds=seconds),
             random_state=seed,
+            sparsity=sparsity,
+            max_attributes=max_attributes,
+            n_best=n_best,
+            sweeps=sweeps,
+            delta=delta,
         )
         with spinner(f"training by {mechanism.value} (it runs until it is done)"):
             classifier.fit(adult.X.iloc[adult.train], adult.y.iloc[adult.train])

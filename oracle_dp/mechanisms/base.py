@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TypeVar
 
@@ -60,12 +61,19 @@ def stated(name: str, value: Fraction, *, toward: float) -> float:
     return math.nextafter(nearest, toward) if wrong_side else nearest
 
 
-def limits_or_none(limits: Limits | None) -> Limits:
+def limits_or_none(limits: Limits | None, *, without: Sequence[str] = ("rounds",)) -> Limits:
     """The limits given, or none at all.
 
+    Args:
+        limits: As a caller gave them.
+        without: Those that have no meaning where they were given.
+
     Raises:
-        ParameterError: They are something else.
+        ParameterError: They are something else, or one of them has no meaning here.
     """
+    for name in without:
+        if getattr(limits, name, None) is not None:
+            raise ParameterError(f"limits: {name} has no meaning for this mechanism; leave it out")
     if limits is not None and not isinstance(limits, Limits):
         raise ParameterError(f"limits: an oracles.Limits or None expected, not {limits!r}")
     return limits or Limits()

@@ -15,6 +15,7 @@ arXiv:1207.0742, for adaptive rejection.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import time
@@ -50,6 +51,9 @@ THEOREM = (
 )
 MAX_PRICE = 2**30
 """Of a non-zero weight, so that prices and counts add up within 64 bits whatever the data."""
+
+MAX_SUBSETS = 1_000
+"""Trees side by side, at most."""
 
 EXTREME = 1e8
 """Nats of all rows together from which a local optimum is too far from the optimum: masses of
@@ -161,7 +165,7 @@ class ZeroOneExponential:
         The arguments and errors are those of :meth:`release`; limits are per draw. What is not
         iterated over is not charged.
         """
-        within = limits_or_none(limits)
+        within = limits_or_none(limits, without=("nodes",))
         source = bit_source(random_state)
         guarantee = self._guarantee(source, within, contingencies)
         for _ in range(number):
@@ -191,17 +195,16 @@ class ZeroOneExponential:
         )
 
     def _draw(self, source: BitSource, limits: Limits) -> tuple[IntArray, ...]:
-        end = math.inf if limits.seconds is None else time.monotonic() + limits.seconds
+        seconds = math.inf if limits.seconds is None else limits.seconds
+        deadline = time.monotonic() + seconds
         rounds = itertools.count() if limits.rounds is None else range(limits.rounds)
-        for _ in rounds:
-            # Never inside a trial: whether it would end in a release must not decide.
-            if time.monotonic() >= end:
-                break
-            draw = self._sampler.trial(source)
-            if draw is not None:
-                weights = self._weights(draw)
-                if bernoulli(Fraction(1, self._multiplicity(weights)), source):
-                    return weights
+        with contextlib.suppress(TimeoutError):
+            for _ in rounds:
+                draw = self._sampler.trial(source, deadline)
+                if draw is not None:
+                    weights = self._weights(draw)
+                    if bernoulli(Fraction(1, self._multiplicity(weights)), source):
+                        return weights
         raise UncertifiedError(f"no draw was accepted within the limits. {REFUSED}")
 
     # -- the trees -----------------------------------------------------------------------------
@@ -300,4 +303,9 @@ def _subsets(n_attributes: int, limit: int | None) -> list[tuple[int, ...]]:
         return [tuple(range(n_attributes))]
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
         raise ParameterError(f"max_attributes: a positive integer or None, not {limit!r}")
+    if math.comb(n_attributes, min(limit, n_attributes)) > MAX_SUBSETS:
+        raise ParameterError(
+            f"max_attributes: more than {MAX_SUBSETS} sets of {limit} out of {n_attributes} "
+            "attributes; name fewer attributes in the domain"
+        )
     return list(itertools.combinations(range(n_attributes), min(limit, n_attributes)))

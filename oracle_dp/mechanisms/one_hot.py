@@ -15,17 +15,14 @@ MAX_MARGIN = 2**53
 def public_values(cells: CellTable, weights: Sequence[int]) -> IntArray:
     """The values of every weight, increasing, if the table is one of one-hot attributes.
 
-    Which constructor made the table is public; which cells have rows is not, so a feature matrix
-    is recognised by its levels: one per column, whatever the rows.
+    Which constructor made the table is public; which cells have rows is not, so nothing here
+    looks at the cells.
 
     Raises:
         ParameterError: The table is a feature matrix, or the weights are too large.
         ProblemError: ``weights`` are not distinct integers with 0 among them.
     """
-    matrix = isinstance(cells, CellTable) and (
-        set(cells.levels) == {1} or not (cells.factors == 1).all()
-    )
-    if not isinstance(cells, CellTable) or matrix:
+    if not isinstance(cells, CellTable) or cells.is_matrix:
         raise ParameterError(
             "cells: one-hot attributes expected (CellTable.from_codes); a feature matrix has no "
             "finite public domain of cells"

@@ -167,7 +167,7 @@ def opdisc(
     claimed = stated("epsilon", noise.epsilon, toward=math.inf)
     rho = stated("epsilon", noise.epsilon**2 / 2, toward=math.inf)
     range_sensitivity = stated("sensitivity", noise.sensitivity, toward=0)
-    problem.check()
+    problem.check(limits=within)
     charge_before_noise(
         ledger, dataset, mechanism=MECHANISM, epsilon=noise.epsilon, neighbors=relation
     )

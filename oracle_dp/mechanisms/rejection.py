@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ from oracle_dp.errors import PrivacyError
 from oracle_dp.noise import BitSource
 from oracle_dp.noise.reals import (
     MANTISSA,
+    NotAProbabilityError,
     bernoulli_real,
     dyadic,
     pick_cost,
@@ -98,15 +100,23 @@ class Sampler:
     gathered: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
-    def trial(self, source: BitSource) -> Draw | None:
+    def trial(self, source: BitSource, deadline: float = math.inf) -> Draw | None:
         """Walk once: an exact draw, or None.
 
+        Args:
+            source: Where the bits come from.
+            deadline: Of the monotonic clock. Looked at while the trees are refined, before any of
+                the trial's randomness is drawn, and never after that.
+
         Raises:
+            TimeoutError: The deadline passed before the trial began.
             EnvelopeError: A bound was violated.
         """
         with self._lock:  # The trees' arrays are shared, and kernels do not hold the interpreter.
-            # Before any of the trial's randomness: during it, masses only get children.
-            self._refine_if_due()
+            # During the trial itself masses only get children.
+            self._refine_if_due(deadline)
+            if time.monotonic() >= deadline:
+                raise TimeoutError
             self.trials_left -= 1
             return self._try(source)
 
@@ -138,7 +148,7 @@ class Sampler:
             masses = [dyadic(tree.log_mass(child), shift) for child in children]
             try:
                 chosen = pick_mass(masses, dyadic(tree.log_mass(node), shift), source)
-            except ValueError:
+            except NotAProbabilityError:
                 raise EnvelopeError("children's bounds exceed their parent's") from None
             if chosen is None:
                 return None
@@ -165,19 +175,19 @@ class Sampler:
 
         try:
             return bernoulli_real(probability, source)
-        except ValueError:
+        except NotAProbabilityError:
             raise EnvelopeError("a complete node's bound is below its sum") from None
 
     # -- the schedule --------------------------------------------------------------------------
 
-    def _refine_if_due(self) -> None:
+    def _refine_if_due(self, deadline: float) -> None:
         if self.trials_left > 0:
             if self._n_nodes > 1.05 * self.gathered + 64:
                 self._gather()
             return
         self._gather()
         expanded = 0
-        while done := self._split_heavy_nodes():
+        while time.monotonic() < deadline and (done := self._split_heavy_nodes()):
             expanded += done
         self.log_share += math.log(SHRINK)
         # Where nothing heavy is left to split, looking for it becomes rare.

@@ -137,7 +137,7 @@ def top_r(
     claimed = stated("epsilon", target, toward=math.inf)
     rho = stated("epsilon", target**2 / 8, toward=math.inf)
     stated_sensitivity = stated("sensitivity", range_sensitivity, toward=0)
-    n_points = _n_points(problem)
+    n_points = _n_points(problem, within)
     expected = min(_positive("n_best", n_best), n_points)
     charge_before_noise(ledger, dataset, mechanism=MECHANISM, epsilon=target, neighbors=relation)
     solution = best_points(problem, expected, limits=within)
@@ -170,10 +170,10 @@ def _positive(name: str, value: int) -> int:
     return value
 
 
-def _n_points(problem: CountableProblem[PointT]) -> int:
+def _n_points(problem: CountableProblem[PointT], within: Limits) -> int:
     """|W|, of a problem that is fit to be ranked."""
     check_rankable(problem)
-    problem.check()
+    problem.check(limits=within)
     if problem.n_points is None:
         raise ParameterError(
             "problem: Top-R needs the number of points, which is not known for a program with rows"

@@ -29,6 +29,10 @@ MANTISSA = 52
 """Binary digits of :func:`dyadic` integers behind the shift."""
 
 
+class NotAProbabilityError(ArithmeticError):
+    """What should be a probability, or masses within a total, certainly is not."""
+
+
 def real_exp(exponent: Fraction) -> arb:
     """An enclosure of ``exp(exponent)`` at the working precision."""
     return arb(fmpq(exponent.numerator, exponent.denominator)).exp()
@@ -43,7 +47,7 @@ def bernoulli_real(probability: Callable[[], arb], source: BitSource) -> bool:
         source: Where the bits come from.
 
     Raises:
-        ValueError: p is certainly above 1 or below 0.
+        NotAProbabilityError: p is certainly above 1 or below 0.
     """
     digits, n = 0, 0
     while True:
@@ -52,7 +56,7 @@ def bernoulli_real(probability: Callable[[], arb], source: BitSource) -> bool:
         with ctx.workprec(n + GUARD):
             p = probability()
             if p > 1 or p < 0:
-                raise ValueError("a probability outside [0, 1]")
+                raise NotAProbabilityError("a probability outside [0, 1]")
             # U lies in [digits, digits + 1) / 2^n.
             scaled = p * arb(fmpz(1) << n)
             if scaled >= digits + 1:
@@ -122,10 +126,10 @@ def pick_mass(masses: Sequence[int], total: int, source: BitSource) -> int | Non
     """Index i with probability ``masses[i] / total``, exactly; None with what is left.
 
     Raises:
-        ValueError: The masses add up to more than the total.
+        NotAProbabilityError: The masses add up to more than the total.
     """
     if sum(masses) > total:
-        raise ValueError("masses above their total")
+        raise NotAProbabilityError("masses above their total")
     place = uniform_below(source, total)
     for i, mass in enumerate(masses):
         if place < mass:

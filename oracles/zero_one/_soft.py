@@ -30,7 +30,10 @@ from oracles.zero_one.cells import IntArray
 FloatArray = NDArray[np.float64]
 
 STEP = 1e-7
-"""Margin per level still free: rounding is below 1e-14 per operation (Lemma 3)."""
+"""Least margin per level still free."""
+
+STEP_PER_OPERATION = 1e-12
+"""Margin per level and operation: rounding is below 6e-13 of each (Lemma 3)."""
 
 RELATIVE_STEP = 1e-13
 """Margin per level still free and nat of a positive logarithm."""
@@ -59,6 +62,7 @@ class Soft(NamedTuple):
 
     Attributes:
         beta: Nats per unit of cost.
+        step: Margin per level still free.
         reference: Cost whose exponential counts as 1; any value, the optimum is a good one.
         power: ``1 / rho`` per lane of A, flat ``(n_blocks * LANES,)``; infinite where rho is 0.
         active: Levels that the tree fixes: those of the rest and of B with cells, those with most
@@ -72,6 +76,7 @@ class Soft(NamedTuple):
     """
 
     beta: float
+    step: float
     reference: int
     power: FloatArray
     active: IntArray
@@ -240,10 +245,10 @@ def _fixed(arrays: Arrays, state: State, soft: Soft, k: int, b: int, v: int, w: 
 def _margined(arrays: Arrays, soft: Soft, bound: float, depth: int) -> float:
     """The stored mass: rounding covered, and never below the floor."""
     free = len(soft.active) - depth
-    bound += (free + 1) * (STEP + RELATIVE_STEP * max(bound, 0.0))
+    bound += (free + 1) * (soft.step + RELATIVE_STEP * max(bound, 0.0))
     floor = FLOOR + free * math.log(len(arrays.values))
     high = max(bound, floor)
-    return high + math.log(math.exp(bound - high) + math.exp(floor - high)) + STEP / 4
+    return high + math.log(math.exp(bound - high) + math.exp(floor - high)) + soft.step / 4
 
 
 @inner
@@ -383,7 +388,7 @@ def refine(
 
 
 @kernel
-def gather(arrays: Arrays, nodes: Nodes) -> None:
+def gather(arrays: Arrays, soft: Soft, nodes: Nodes) -> None:
     """Let every inner node have just its children's mass, from the leaves up."""
     for node in range(nodes.numbers[USED] - 1, -1, -1):
         first = nodes.links[node, FIRST]
@@ -391,5 +396,5 @@ def gather(arrays: Arrays, nodes: Nodes) -> None:
             level = nodes.links[node, LEVEL]
             n_children = arrays.n_values_b if level >= arrays.n_rest else len(arrays.values)
             mass = _log_sum(nodes.log_mass[first : first + n_children])
-            mass += STEP / 4 + RELATIVE_STEP / 4 * max(mass, 0.0)
+            mass += soft.step / 4 + RELATIVE_STEP / 4 * max(mass, 0.0)
             nodes.log_mass[node] = min(nodes.log_mass[node], mass)

@@ -34,6 +34,7 @@ class CellTable:
         positive: Number of positive rows per cell, shape ``(n_cells,)``.
         negative: Number of negative rows per cell, shape ``(n_cells,)``.
         levels: Number of levels per attribute. Public: levels without rows count too.
+        is_matrix: Whether the columns are features with values of their own. Public.
 
     Raises:
         ProblemError: Shapes disagree, a code is outside its levels, a count is negative or
@@ -45,8 +46,11 @@ class CellTable:
     positive: IntArray
     negative: IntArray
     levels: tuple[int, ...]
+    is_matrix: bool = False
 
     def __post_init__(self) -> None:
+        for name in ("codes", "factors", "positive", "negative"):
+            object.__setattr__(self, name, _integers(name, getattr(self, name)))
         n, k = self.codes.shape if self.codes.ndim == 2 else (-1, -1)
         if k != len(self.levels) or self.factors.shape != (n, k):
             raise ProblemError(
@@ -108,7 +112,9 @@ class CellTable:
         if (np.abs(rows) >= 2**31).any():
             raise ProblemError("features: absolute values must be below 2^31; scale the columns")
         distinct, plus, minus = _merge(rows, positive, None)
-        return cls(np.zeros_like(distinct), distinct, plus, minus, (1,) * rows.shape[1])
+        return cls(
+            np.zeros_like(distinct), distinct, plus, minus, (1,) * rows.shape[1], is_matrix=True
+        )
 
     # -- facts ---------------------------------------------------------------------------------
 
@@ -136,7 +142,7 @@ class CellTable:
         if self.n_rows * factor > MAX_TOTAL:
             raise ProblemError(f"counts: more than {MAX_TOTAL} in all after scaling")
         positive, negative = self.positive * factor, self.negative * factor
-        return CellTable(self.codes, self.factors, positive, negative, self.levels)
+        return CellTable(self.codes, self.factors, positive, negative, self.levels, self.is_matrix)
 
     def project(self, attributes: Sequence[int]) -> CellTable:
         """The cells of some of the attributes, in the order given; the others are ignored.
@@ -158,7 +164,9 @@ class CellTable:
         np.add.at(positive, inverse.ravel(), self.positive)
         np.add.at(negative, inverse.ravel(), self.negative)
         levels = tuple(self.levels[j] for j in columns)
-        return CellTable(distinct[:, :width], distinct[:, width:], positive, negative, levels)
+        return CellTable(
+            distinct[:, :width], distinct[:, width:], positive, negative, levels, self.is_matrix
+        )
 
     def split(self, flat: ArrayLike) -> tuple[IntArray, ...]:
         """Concatenated weights as one array per attribute."""

@@ -135,7 +135,7 @@ class ZeroOneProblem:
         """One array of weights per attribute; every choice is a classifier."""
         return self.cells.split([self.weights[i] for i in positions])
 
-    def check(self) -> None:
+    def check(self, *, limits: Limits = UNLIMITED) -> None:
         """Refuse weights that :func:`minimize` would refuse.
 
         Raises:

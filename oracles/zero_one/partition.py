@@ -24,6 +24,8 @@ from oracles.zero_one._soft import (
     FIRST,
     FULL,
     LEVEL,
+    STEP,
+    STEP_PER_OPERATION,
     USED,
     Nodes,
     Soft,
@@ -134,7 +136,8 @@ class PartitionTree:
     def refine(self, threshold: float, work: int) -> int:
         """Expand nodes of log mass above ``threshold``, for about that much work.
 
-        Masses are not updated before :meth:`gather`. A tree of ``MAX_NODES`` stays as it is.
+        ``work`` counts operations, about 10^8 a second. Masses are not updated before
+        :meth:`gather`. A tree of ``MAX_NODES`` stays as it is.
 
         Returns:
             Number of nodes expanded; 0 when there is nothing left to do.
@@ -153,7 +156,7 @@ class PartitionTree:
 
     def gather(self) -> None:
         """Let every inner node have just its children's mass."""
-        gather(self.layout.arrays, self._nodes)
+        gather(self.layout.arrays, self._soft, self._nodes)
 
     def leaf(self, node: int) -> Leaf:
         """What a complete node leaves to choose."""
@@ -214,8 +217,10 @@ def _soft(layout: Layout, active: IntArray, beta: float, reference: int) -> Soft
     idle_of_b = np.setdiff1d(np.arange(arrays.n_rest, arrays.n_rest + arrays.n_b), active)
     idle_log = 0.0 if arrays.n_values_b == 1 else float(free_log[idle_of_b].sum())
     shape = arrays.n_blocks * n_values * LANES
+    operations = shape * arrays.n_b * (arrays.n_values_b + 2)
     return Soft(
         beta,
+        max(STEP, STEP_PER_OPERATION * operations),
         reference,
         power,
         active,

@@ -30,7 +30,7 @@ from oracle_dp.cli import app
 from oracles import Certificate
 
 COMMAND = Path(sys.executable).with_name("oracle-dp")
-COMMANDS = ("train", "predict")
+COMMANDS = ("train", "predict", "plan")
 
 GUARANTEE = Guarantee(
     mechanism="opdisc",
@@ -466,3 +466,52 @@ def test_predict_with_a_card_per_class(classes: Any, tmp_path: Path) -> None:
     assert printed == [str(classes[i]) for i in (2, 0, 0)]
     listed = json.loads(run("predict", str(model), "-", "--json", stdin=GOOD).stdout)
     assert listed == [classes[i] for i in (2, 0, 0)]
+
+
+# -- plan --------------------------------------------------------------------------------------
+
+
+def test_plan_is_a_table_that_aligns() -> None:
+    words = ("--attributes", "sex,race", "--epsilons", "0.1,10", "--runs", "2", "--rows", "500")
+    result = run("plan", "train", "adult", *words)
+    assert result.exit_code == 0
+    title, heading, *lines = result.stdout.splitlines()
+    assert "500 public rows" in title
+    assert [line.split()[0] for line in lines] == ["0.1", "10"]
+    assert {len(line) for line in lines} == {len(heading)}
+
+
+def test_plan_on_synthetic_data_as_json() -> None:
+    words = ("--levels", "3,2", "--rows", "200", "--epsilons", "5", "--runs", "1", "--json")
+    (line,) = json.loads(run("plan", "train", "synthetic", *words).stdout)
+    assert line["epsilon"] == 5
+    assert 0 <= line["error"] < 0.6
+    assert not line["unfinished"]
+
+
+def test_plan_says_what_a_limit_left_undone() -> None:
+    words = ("--epsilons", "0.1", "--runs", "1", "--seconds", "1e-6")
+    result = run("plan", "train", "adult", *words)
+    assert result.exit_code == 0
+    assert "not drawn within the limit" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("--epsilons", "nan"), "epsilon"),
+        (("--epsilons", "a"), "epsilons"),
+        (("--runs", "0"), "runs"),
+        (("--rows", "0"), "rows"),
+        (("--attributes", "height"), "height"),
+        (("--weights", "1"), "weights"),
+    ],
+)
+def test_plan_names_what_is_wrong(words: tuple[str, ...], named: str) -> None:
+    result = run("plan", "train", "adult", *words)
+    refused(result, named)
+
+
+def test_options_of_other_mechanisms_are_refused() -> None:
+    words = ("--attributes", "sex", "--mechanism", "opdisc", "--sparsity", "1")
+    refused(run("train", "adult", *words), "sparsity: only 'exponential' has it")

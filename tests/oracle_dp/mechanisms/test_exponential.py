@@ -123,6 +123,41 @@ def test_trial_probabilities_multiply_to_the_target(
         assert covered == 3 ** sum(levels)
 
 
+class Script:
+    """Random words given one by one; afterwards whatever comes."""
+
+    is_private = False
+
+    def __init__(self, words: list[int]) -> None:
+        self.words = iter(words)
+        self.rest = SeededBits(0)
+
+    def bits(self, n: int, /) -> int:
+        word = next(self.words, None)
+        return (
+            self.rest.bits(n) if word is None else word >> (64 - n) if n <= 64 else word << (n - 64)
+        )
+
+
+def test_the_trial_itself_accepts_with_the_target_probability() -> None:
+    """Every first word of the acceptance on a table with one complete node: the code's own walk.
+
+    The share of words that are accepted is the node's sum over its mass, to the resolution of a
+    grid of words; a fault in the acceptance would move it.
+    """
+    cells, beta = random_cells(4, (2,), 12), Fraction(1)
+    tree = make_tree(cells, beta)
+    losses = [cells.errors(cells.split(w)) - reference(cells) for w in classifiers(cells)]
+    expected = sum(math.exp(-loss) for loss in losses) / math.exp(tree.log_mass(0))
+    tree._nodes.log_mass[0] += 0.7  # A looser mass: fewer acceptances, the same law.
+    grid = 400
+    accepted = 0
+    for i in range(grid):
+        sampler = Sampler([tree], beta, trials_left=1, gathered=10**6)
+        accepted += sampler.trial(Script([int((i + 0.5) / grid * 2**64)])) is not None
+    assert accepted / grid == pytest.approx(expected * math.exp(-0.7), abs=1.5 / grid)
+
+
 def reference(cells: CellTable) -> int:
     return min(cells.errors(cells.split(w)) for w in classifiers(cells))
 

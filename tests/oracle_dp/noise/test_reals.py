@@ -14,6 +14,7 @@ from oracle_dp.noise import SeededBits
 from oracle_dp.noise.reals import (
     BLOCK,
     MANTISSA,
+    NotAProbabilityError,
     bernoulli_real,
     dyadic,
     pick_cost,
@@ -72,7 +73,7 @@ def test_a_wide_enclosure_is_refined_too() -> None:
 
 @pytest.mark.parametrize("p", [ratio(3, 2), ratio(-1, 2)])
 def test_what_is_no_probability_is_refused(p: arb) -> None:
-    with pytest.raises(ValueError, match="outside"):
+    with pytest.raises(NotAProbabilityError, match="outside"):
         bernoulli_real(lambda: p, SeededBits(0))
 
 
@@ -116,7 +117,7 @@ def test_pick_mass_is_exact_by_counting() -> None:
     for Every.value in range(8):
         counted[pick_mass(masses, total, Every())] += 1
     assert counted == {0: 3, 2: 2, None: 3}
-    with pytest.raises(ValueError, match="above"):
+    with pytest.raises(NotAProbabilityError, match="above"):
         pick_mass([5, 4], total, Every())
 
 

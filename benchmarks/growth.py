@@ -1,0 +1,94 @@
+"""How the certified search grows with the number of levels d and the range K of the weights.
+
+    python -m benchmarks.growth [--seconds 60] [--seven]
+
+Adult's complete training rows, weights {-K..K}; each instance has ``--seconds``. Prints a table
+with the optimum, or the best errors found and the bound where the proof is not complete;
+``--seven`` runs the seven categorical attributes alone, with 900 seconds. The last lines give peak
+memory and the time that the first use compiles.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+from benchmarks.search import adult_cells
+from oracles import Certificate, Limits
+from oracles.zero_one import minimize
+
+THREE = "education,occupation,relationship"
+FIVE = THREE + ",race,sex"
+SIX = FIVE + ",workclass"
+SEVEN = "workclass,education,marital-status,occupation,relationship,race,sex"
+INSTANCES = [
+    ("education,relationship", 1),
+    (THREE, 1),
+    (THREE, 2),
+    (THREE, 3),
+    (FIVE, 1),
+    (FIVE, 2),
+    (FIVE, 3),
+    (SIX, 1),
+]
+COMPILE = """
+import time; begun = time.perf_counter()
+import numpy as np
+from oracles.zero_one import CellTable, minimize
+cells = CellTable.from_codes(np.eye(3, dtype=int), np.array([True, False, True]), (2, 2, 2))
+before = time.perf_counter(); minimize(cells); print(time.perf_counter() - before)
+"""
+
+
+def run(attributes: str, reach: int, seconds: float) -> None:
+    """Search one instance and print its line."""
+    cells = adult_cells(attributes.split(","))
+    weights = tuple(range(-reach, reach + 1))
+    begun = time.perf_counter()
+    found = minimize(cells, weights, limits=Limits(seconds=seconds))
+    elapsed = time.perf_counter() - begun
+    proven = found.certificate is Certificate.EXACT
+    print(
+        f"{sum(cells.levels):>3} {reach:>2} {cells.n_cells:>6} {found.objective:>7} "
+        f"{'proven' if proven else 'bound ' + str(found.bound):>11} {elapsed:>9.2f}  {attributes}",
+        flush=True,
+    )
+
+
+def compile_seconds() -> float:
+    """Seconds of the first search in a process without a cache."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+        done = subprocess.run(
+            [sys.executable, "-c", COMPILE], env=environment, capture_output=True, check=True
+        )
+    return float(done.stdout)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description="growth of the certified search")
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--seven", action="store_true")
+    options = parser.parse_args()
+    adult_cells(["sex"])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    minimize(adult_cells(["sex", "race", "relationship"]))  # Compiled and warm.
+    print(f"{'d':>3} {'K':>2} {'cells':>6} {'errors':>7} {'':>11} {'seconds':>9}  attributes")
+    if options.seven:
+        run(SEVEN, 1, 900.0)
+    else:
+        for attributes, reach in INSTANCES:
+            run(attributes, reach, options.seconds)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(f"memory above the process with its data: {(peak - before) / 1024:.0f} MB")
+    print(f"first use, compiling: {compile_seconds():.1f} s")
+
+
+if __name__ == "__main__":
+    main()
