@@ -17,6 +17,7 @@ from oracles.zero_one._compile import (
     add_run,
     inner,
     kernel,
+    merged,
     min_sum,
     set_difference,
     set_sum,
@@ -116,7 +117,7 @@ def _pay(arrays: Arrays, state: State, bundle: int, s: int, end: int, pays: bool
             subtract_run(state.table, at, arrays.gains, row * LANES, end - s)
 
 
-@inner
+@merged
 def refresh(arrays: Arrays, state: State, level: int) -> None:
     """Follow the values left at a rest level: its box, and what its bundles pay."""
     low, high = state.boxes[level, LOW], state.boxes[level, HIGH]
@@ -133,7 +134,7 @@ def move(arrays: Arrays, state: State, level: int, low: int, high: int) -> None:
     _shift(arrays, state, level, old_low, old_high)
 
 
-@inner
+@merged
 def _shift(arrays: Arrays, state: State, level: int, old_low: int, old_high: int) -> None:
     """Let the level's bundles, the only ones that change, follow its interval."""
     by_low = arrays.rest_values[state.boxes[level, LOW]] - arrays.rest_values[old_low]
@@ -144,26 +145,25 @@ def _shift(arrays: Arrays, state: State, level: int, old_low: int, old_high: int
     if not arrays.one_hot:
         _rescan(arrays, state, level, by_low, by_high)
         return
-    if by_high != 0:
-        _slide(arrays, state, start, split, by_high)
-    if by_low != 0:
-        _slide(arrays, state, split, end, by_low)
+    # Bundles that want + come first and follow the greatest weight, the others the least.
+    first, last = start if by_high != 0 else split, end if by_low != 0 else split
+    _slide(arrays, state, first, last, by_low, by_high)
 
 
 @inner
-def _slide(arrays: Arrays, state: State, start: int, end: int, by: int) -> None:
-    """One-hot attributes: shift the reach of a level's bundles of one sign.
+def _slide(arrays: Arrays, state: State, start: int, end: int, by_low: int, by_high: int) -> None:
+    """One-hot attributes: shift the reach of the bundles of some of a level's entries.
 
     Slots increase. A bundle that wants + pays in those with ``slot + reach <= 0``, its first
     ``paid``; one that wants - pays in those with ``slot + reach >= 1``, all but the others.
     """
     for e in range(start, end):
         bundle = arrays.entries[e, BUNDLE]
-        reach = state.moving[bundle, REACH] + by
+        positive = arrays.bundles[bundle, SIGN] > 0
+        reach = state.moving[bundle, REACH] + (by_high if positive else by_low)
         state.moving[bundle, REACH] = reach
         reach = _within(arrays, reach)
         old = state.moving[bundle, PAID]
-        positive = arrays.bundles[bundle, SIGN] > 0
         below = old if positive else len(arrays.slots) - old
         edge = below
         while arrays.steps[edge + 1] <= -reach:
@@ -268,13 +268,15 @@ def probe_b(arrays: Arrays, state: State, b: int, probe: IntArray) -> None:
             probe[level, w] += total(scratch, at_least)
 
 
-@inner
+@merged
 def probe_rest(arrays: Arrays, state: State, level: int, probe: IntArray) -> None:
     """Bounds for every value left at a rest level, into ``probe[level]``."""
     low, high = state.boxes[level, LOW], state.boxes[level, HIGH]
-    for v in range(state.alive.shape[1]):
-        if state.alive[level, v]:
-            move(arrays, state, level, v, v)
-            bound = star(arrays, state)
-            probe[level, v] = bound - state.boxes[level, FLOOR] + arrays.cost[level, v]
-    move(arrays, state, level, low, high)
+    n_values = state.alive.shape[1]
+    for v in range(n_values + 1):
+        back = v == n_values  # one call of move: code is compiled once per call
+        if back or state.alive[level, v]:
+            move(arrays, state, level, low if back else v, high if back else v)
+            if not back:
+                bound = star(arrays, state) - state.boxes[level, FLOOR]
+                probe[level, v] = bound + arrays.cost[level, v]

@@ -25,7 +25,7 @@ _VECTOR = ir.VectorType(ir.IntType(64), LANES)
 
 def kernel(function: FunctionT) -> FunctionT:
     """Compile at the first call, without the interpreter's lock; keep the machine code on disk."""
-    return _compiled(function)
+    return _compiled(function, no_cfunc_wrapper=True)
 
 
 def inner(function: FunctionT) -> FunctionT:
@@ -33,7 +33,12 @@ def inner(function: FunctionT) -> FunctionT:
     return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
-def _compiled(function: FunctionT, **options: bool) -> FunctionT:
+def merged(function: FunctionT) -> FunctionT:
+    """As :func:`inner`, for functions with one caller: compiled as part of it, not once more."""
+    return _compiled(function, inline="always")
+
+
+def _compiled(function: FunctionT, **options: bool | str) -> FunctionT:
     compile_: Any = numba.njit
     compiled = compile_(nogil=True, error_model="numpy", **options)(function)
     # Where numba finds no folder that it may write to, every process compiles anew.

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oracles.zero_one._compile import inner, kernel
-from oracles.zero_one._layout import Arrays, Layout
+from oracles.zero_one._layout import Layout
 from oracles.zero_one.cells import IntArray
 
 RANDOM, CURRENT, BEST = 0, 1, 2
@@ -31,6 +31,7 @@ class Walk(NamedTuple):
     """A walk over classifiers.
 
     Attributes:
+        values, cost: As in the layout's arrays.
         level, factor: Level and factor of each open cell in each attribute, shape ``(n, k)``.
         difference: Positive minus negative count of each open cell, shape ``(n,)``.
         first: Where each attribute's levels begin, and the end, shape ``(k + 1,)``.
@@ -41,6 +42,8 @@ class Walk(NamedTuple):
         numbers: State of the random numbers, cost of ``kept``, cost of ``best``.
     """
 
+    values: IntArray
+    cost: IntArray
     level: IntArray
     factor: IntArray
     difference: IntArray
@@ -63,6 +66,8 @@ def new_walk(layout: Layout, allowed: NDArray[np.bool_], point: IntArray) -> Wal
     first = np.array(sorted(begins), dtype=np.int64)
     cost = layout.cost(point)
     return Walk(
+        layout.arrays.values,
+        layout.arrays.cost,
         np.ascontiguousarray(layout.cell_level),
         np.ascontiguousarray(layout.cell_factor),
         layout.cell_difference,
@@ -78,9 +83,9 @@ def new_walk(layout: Layout, allowed: NDArray[np.bool_], point: IntArray) -> Wal
 
 
 @kernel
-def improve(arrays: Arrays, walk: Walk, rounds: int) -> None:
+def improve(walk: Walk, rounds: int) -> None:
     """That many rounds of disturbing and descending."""
-    n_levels, n_values = arrays.cost.shape
+    n_levels, n_values = walk.cost.shape
     for i in range(rounds):
         if i % _RETURN_EVERY == 0:
             _copy(walk.best, walk.kept)
@@ -90,7 +95,7 @@ def improve(arrays: Arrays, walk: Walk, rounds: int) -> None:
             level, v = _random(walk, n_levels), _random(walk, n_values)
             if walk.allowed[level, v]:
                 walk.current[level] = v
-        cost = _descend(arrays, walk)
+        cost = _descend(walk)
         # Equal cost is accepted: 0-1 loss has wide plateaus to cross.
         if cost <= walk.numbers[CURRENT]:
             _copy(walk.current, walk.kept)
@@ -119,21 +124,21 @@ def _random(walk: Walk, n: int) -> int:
 
 
 @inner
-def _measure(arrays: Arrays, walk: Walk) -> None:
+def _measure(walk: Walk) -> None:
     n_cells, n_attributes = walk.level.shape
     for c in range(n_cells):
         margin = 0
         for j in range(n_attributes):
-            margin += arrays.values[walk.current[walk.level[c, j]]] * walk.factor[c, j]
+            margin += walk.values[walk.current[walk.level[c, j]]] * walk.factor[c, j]
         walk.margin[c] = margin
 
 
 @inner
-def _cost(arrays: Arrays, walk: Walk) -> int:
+def _cost(walk: Walk) -> int:
     """Cost of the current point, from its margins."""
     cost = 0
     for level in range(len(walk.current)):
-        cost += arrays.cost[level, walk.current[level]]
+        cost += walk.cost[level, walk.current[level]]
     for c in range(len(walk.margin)):
         if (walk.margin[c] >= 1) != (walk.difference[c] > 0):
             cost += abs(walk.difference[c])
@@ -141,34 +146,34 @@ def _cost(arrays: Arrays, walk: Walk) -> int:
 
 
 @inner
-def _descend(arrays: Arrays, walk: Walk) -> int:
+def _descend(walk: Walk) -> int:
     """Best responses of all attributes in turn until nothing changes or it takes too long."""
-    _measure(arrays, walk)
+    _measure(walk)
     n_cells, n_attributes = walk.level.shape
-    turns = min(_MAX_SWEEPS * n_attributes, 1 + _MAX_WORK // (1 + n_cells * len(arrays.values)))
+    turns = min(_MAX_SWEEPS * n_attributes, 1 + _MAX_WORK // (1 + n_cells * len(walk.values)))
     turn, unchanged = _random(walk, n_attributes), 0
     for _ in range(turns):
-        changed = _respond(arrays, walk, turn)
+        changed = _respond(walk, turn)
         unchanged = 0 if changed else unchanged + 1
         if unchanged >= n_attributes:
             break
         turn = (turn + 1) % n_attributes
-    return _cost(arrays, walk)
+    return _cost(walk)
 
 
 @inner
-def _respond(arrays: Arrays, walk: Walk, j: int) -> bool:
+def _respond(walk: Walk, j: int) -> bool:
     """Give every level of attribute j its best value; whether that changed any."""
-    n_values = len(arrays.values)
+    n_values = len(walk.values)
     first, end = walk.first[j], walk.first[j + 1]
     for level in range(first, end):
         for v in range(n_values):
-            walk.price[level, v] = arrays.cost[level, v]
+            walk.price[level, v] = walk.cost[level, v]
     for c in range(len(walk.margin)):
         level, factor, difference = walk.level[c, j], walk.factor[c, j], walk.difference[c]
-        others = walk.margin[c] - factor * arrays.values[walk.current[level]]
+        others = walk.margin[c] - factor * walk.values[walk.current[level]]
         for v in range(n_values):
-            if (others + factor * arrays.values[v] >= 1) != (difference > 0):
+            if (others + factor * walk.values[v] >= 1) != (difference > 0):
                 walk.price[level, v] += abs(difference)
     changed = False
     for level in range(first, end):
@@ -177,7 +182,7 @@ def _respond(arrays: Arrays, walk: Walk, j: int) -> bool:
             if walk.allowed[level, v] and walk.price[level, v] < walk.price[level, best]:
                 best = v
         # The first price is not needed any more: what the weight rises by takes its place.
-        walk.price[level, 0] = arrays.values[best] - arrays.values[walk.current[level]]
+        walk.price[level, 0] = walk.values[best] - walk.values[walk.current[level]]
         if best != walk.current[level]:
             walk.current[level] = best
             changed = True

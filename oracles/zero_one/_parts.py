@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,9 +14,6 @@ LANES = 16
 
 MAX_TABLE = 2**22
 """Most entries the table may have (32 MB); beyond, B is dropped and only A is collapsed."""
-
-MAX_LOG_CHOICES = 600.0
-"""Greatest logarithm of the number of choices for B's weights: products of sums stay finite."""
 
 MAX_SCAN = 2**22
 """Most (row, slot) pairs that may be scanned one by one when factors are not all 1."""
@@ -45,8 +41,6 @@ def choose_pair(
     if len(levels) == 1:
         return ranked[0], -1
     a, b = ranked[:2]
-    if levels[b] * math.log(n_values) > MAX_LOG_CHOICES:
-        return a, -1
     one_hot = bool((factors == 1).all())
     n_slots = n_values * (n_values + 1) // 2 if one_hot else n_values**2
     padded = -(-levels[a] // LANES) * LANES

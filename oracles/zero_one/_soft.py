@@ -1,11 +1,11 @@
 """Upper bounds on sums of ``exp(-beta cost)`` over boxes of classifiers, and a tree of boxes.
 
 The table of :mod:`oracles.zero_one._bounds` holds what cells pay for certain. Every classifier in
-a box costs at least as much, so with ``t = exp(-beta table)`` and Hoelder's inequality over the
-levels of A, exponents ``rho_a`` that add up to 1,
+a box costs at least as much, so by Hoelder's inequality for every level b of B over the levels a of
+A, with weights ``rho[b, a]`` that add up to 1 over a,
 
     sum over the box  <=  (rest)  prod_a sum_v  exp(-beta cost_a[v])
-                                     prod_b ( sum_w exp(-beta (table + share) / rho_a) )^rho_a.
+                          prod_b ( sum_w exp(-beta (table + share) / rho[b, a]) )^rho[b, a].
 
 Fixing a level can only raise the table, so the bounds of a node's children add up to at most the
 node's own. The computation is in floating point: least costs are subtracted as integers first,
@@ -64,26 +64,29 @@ class Soft(NamedTuple):
         beta: Nats per unit of cost.
         step: Margin per level still free.
         reference: Cost whose exponential counts as 1; any value, the optimum is a good one.
-        power: ``1 / rho`` per lane of A, flat ``(n_blocks * LANES,)``; infinite where rho is 0.
+        rho, power: Hoelder's weights of each level of B over A's levels, and their inverses
+            (infinite for 0), flat ``(n_blocks, n_b, LANES)``.
         active: Levels that the tree fixes: those of the rest and of B with cells, those with most
             to gain first.
         free_log: ``log sum_v exp(-beta cost)`` of each level of the rest, shape ``(n_rest,)``.
         idle_log: The same, added up over the levels of B that the tree does not fix.
         sums: Least integer cost per value, flat ``(n_blocks, V, LANES)``.
-        products: Product over b of the sums over w, same shape.
-        best, part: Both per level of B, flat ``(n_blocks, n_b, V, LANES)``.
+        logs: Sum over b of the logarithms in ``part``, same shape.
+        best, part: Least cost over w, and the logarithm of the norm over w of what is above it,
+            per level of B, flat ``(n_blocks, n_b, V, LANES)``.
         probe: Logarithms of the children's bounds, shape ``(d, V)``.
     """
 
     beta: float
     step: float
     reference: int
+    rho: FloatArray
     power: FloatArray
     active: IntArray
     free_log: FloatArray
     idle_log: float
     sums: IntArray
-    products: FloatArray
+    logs: FloatArray
     best: IntArray
     part: FloatArray
     probe: FloatArray
@@ -118,7 +121,7 @@ def soft_star(arrays: Arrays, state: State, soft: Soft) -> float:
         for v in range(n_values):
             set_sum(soft.sums, base + v * LANES, state.cost_a, base + v * LANES, state.scratch, 0)
             for i in range(LANES):
-                soft.products[base + v * LANES + i] = 1.0
+                soft.logs[base + v * LANES + i] = 0.0
         for b in range(arrays.n_b):
             _add_level_of_b(arrays, state, soft, k, b)
         for i in range(min(LANES, arrays.n_a - k * LANES)):
@@ -130,7 +133,7 @@ def soft_star(arrays: Arrays, state: State, soft: Soft) -> float:
             for v in range(n_values):
                 at = base + v * LANES + i
                 excess = soft.beta * (soft.sums[at] - least)
-                total += _term(excess, soft.products[at], soft.power[k * LANES + i])
+                total += _term(excess - soft.logs[at])
             logarithm += math.log(total)
     return _total(arrays, state, soft, logarithm, cost)
 
@@ -157,12 +160,10 @@ def _add_level_of_b(arrays: Arrays, state: State, soft: Soft, k: int, b: int) ->
                     min_sum(soft.best, at, state.table, at_table, state.share, at_share)
                 first = False
         set_sum(soft.sums, at_sum, soft.sums, at_sum, soft.best, at)
-        if count == 1:
-            for i in range(LANES):
-                soft.part[at + i] = 1.0
-            continue
         for i in range(LANES):
             soft.part[at + i] = 0.0
+        if count == 1:
+            continue
         for w in range(n_w):
             if state.alive[arrays.n_rest + b, w]:
                 at_table = (pair * n_slots + arrays.pair_slot[v, w]) * LANES
@@ -171,9 +172,12 @@ def _add_level_of_b(arrays: Arrays, state: State, soft: Soft, k: int, b: int) ->
                     excess = (
                         state.table[at_table + i] + state.share[at_share + i] - soft.best[at + i]
                     )
-                    soft.part[at + i] += _power(soft.beta, excess, soft.power[k * LANES + i])
+                    soft.part[at + i] += _power(soft.beta, excess, soft.power[pair * LANES + i])
         for i in range(LANES):
-            soft.products[at_sum + i] *= soft.part[at + i]
+            rho = soft.rho[pair * LANES + i]
+            # Without cells of its own at this level of B the lane's factor is exactly 1.
+            soft.part[at + i] = rho * math.log(soft.part[at + i]) if rho > 0 else 0.0
+            soft.logs[at_sum + i] += soft.part[at + i]
 
 
 @inner
@@ -188,9 +192,8 @@ def _power(beta: float, excess: int, power: float) -> float:
 
 
 @inner
-def _term(excess: float, product: float, power: float) -> float:
-    """At least ``exp(-excess) product^(1 / power)``."""
-    x = excess - math.log(product) / power
+def _term(x: float) -> float:
+    """At least ``exp(-x)``."""
     if x > NEGLIGIBLE:
         return TINY
     return math.exp(-x)
@@ -225,9 +228,9 @@ def soft_probe_b(arrays: Arrays, state: State, soft: Soft, b: int, w: int) -> fl
             total = 0.0
             for v in range(n_values):
                 excess = soft.beta * (_fixed(arrays, state, soft, k, b, v, w, i) - least)
-                product = soft.products[(k * n_values + v) * LANES + i]
-                product /= soft.part[(pair * n_values + v) * LANES + i]
-                total += _term(excess, product, soft.power[k * LANES + i])
+                logs = soft.logs[(k * n_values + v) * LANES + i]
+                logs -= soft.part[(pair * n_values + v) * LANES + i]
+                total += _term(excess - logs)
             logarithm += math.log(total)
     return _total(arrays, state, soft, logarithm, cost)
 

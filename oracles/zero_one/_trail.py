@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from oracles.zero_one._bounds import refresh
-from oracles.zero_one._compile import inner
+from oracles.zero_one._compile import inner, merged
 from oracles.zero_one._layout import END, START, Arrays
 from oracles.zero_one._state import HIGH, LOW, State
 from oracles.zero_one.cells import IntArray
@@ -95,7 +95,7 @@ def _mark(arrays: Arrays, trail: Trail, level: int) -> None:
         trail.numbers[N_MARKED] += 1
 
 
-@inner
+@merged
 def propagate(arrays: Arrays, state: State, trail: Trail) -> bool:
     """Let boxes and table follow the values left; false if a level has none.
 
@@ -125,7 +125,7 @@ def propagate(arrays: Arrays, state: State, trail: Trail) -> bool:
                     return False
 
 
-@inner
+@merged
 def _extremes(arrays: Arrays, state: State, j: int) -> tuple[int, int]:
     """The most an attribute's least number can be, and the least its greatest can be."""
     least, most = len(arrays.rest_values), -len(arrays.rest_values)
@@ -136,7 +136,7 @@ def _extremes(arrays: Arrays, state: State, j: int) -> tuple[int, int]:
     return least, most
 
 
-@inner
+@merged
 def _clip(arrays: Arrays, state: State, trail: Trail, j: int, low: int, high: int) -> bool:
     """Delete an attribute's numbers outside ``low .. high``; false if a level has none left."""
     for level in range(arrays.rest_starts[j], arrays.rest_starts[j + 1]):

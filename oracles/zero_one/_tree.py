@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from oracles.zero_one._bounds import probe_b, probe_rest, star
-from oracles.zero_one._compile import inner, kernel
+from oracles.zero_one._compile import inner, kernel, merged
 from oracles.zero_one._layout import LANES, Arrays
 from oracles.zero_one._state import HIGH, LOW, WORK, State
 from oracles.zero_one._trail import TOP, Trail, delete_from, keep_only, propagate, undo
@@ -111,20 +111,22 @@ def open_bound(tree: Tree) -> int:
     return bound
 
 
-@inner
+@merged
 def _probe(arrays: Arrays, state: State, tree: Tree, trail: Trail) -> int:
     """The node's bound after all deletions; the incumbent if nothing here can beat it."""
     incumbent = tree.numbers[INCUMBENT]
     limit = state.totals[WORK] + NODE_WORK
     while True:
-        if not propagate(arrays, state, trail):
-            return int(incumbent)
-        # First and last: what star leaves behind is then this node's.
-        bound = _probe_pair(arrays, state, tree, trail)
-        if bound >= incumbent or limit == 0:
-            return bound
         deletions = 0
-        for place in range(arrays.n_rest):
+        for place in range(-1, arrays.n_rest):
+            if not propagate(arrays, state, trail):
+                return int(incumbent)
+            if place < 0:
+                # First and last: what star leaves behind is then this node's.
+                bound = _probe_pair(arrays, state, tree, trail)
+                if bound >= incumbent or limit == 0:
+                    return bound
+                continue
             level = tree.order[place]
             if state.boxes[level, LOW] == state.boxes[level, HIGH]:
                 continue
@@ -138,8 +140,6 @@ def _probe(arrays: Arrays, state: State, tree: Tree, trail: Trail) -> int:
                 _bring_forward(tree, place)
                 return int(incumbent)
             deletions += deleted
-            if deleted > 0 and not propagate(arrays, state, trail):
-                return int(incumbent)
         if deletions == 0:
             return bound
         limit = 0
@@ -154,7 +154,7 @@ def _bring_forward(tree: Tree, place: int) -> None:
     tree.order[0] = level
 
 
-@inner
+@merged
 def _probe_pair(arrays: Arrays, state: State, tree: Tree, trail: Trail) -> int:
     """The bound after deleting values of B until none of them reaches the incumbent."""
     incumbent = tree.numbers[INCUMBENT]

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from oracles.zero_one._bounds import new_state, settle
 from oracles.zero_one._layout import LANES, Layout, lay_out
@@ -208,10 +209,7 @@ def _nodes(capacity: int, n_levels: int) -> Nodes:
 def _soft(layout: Layout, active: IntArray, beta: float, reference: int) -> Soft:
     arrays = layout.arrays
     n_values = len(arrays.values)
-    gain = np.zeros(arrays.n_blocks * LANES)
-    gain[: arrays.n_a] = layout.level_gain[arrays.n_rest + arrays.n_b :]
-    # As the costs of B are shared out: where the table is empty the bound is then the sum itself.
-    rho = gain / max(1.0, gain.sum())
+    rho = _weights_of_a(layout)
     power = np.divide(1.0, rho, out=np.full_like(rho, np.inf), where=rho > 0)
     free_log = np.log(np.exp(-beta * arrays.cost.astype(float)).sum(axis=1))
     idle_of_b = np.setdiff1d(np.arange(arrays.n_rest, arrays.n_rest + arrays.n_b), active)
@@ -222,6 +220,7 @@ def _soft(layout: Layout, active: IntArray, beta: float, reference: int) -> Soft
         beta,
         max(STEP, STEP_PER_OPERATION * operations),
         reference,
+        rho,
         power,
         active,
         free_log[: arrays.n_rest],
@@ -232,3 +231,21 @@ def _soft(layout: Layout, active: IntArray, beta: float, reference: int) -> Soft
         np.zeros(shape * arrays.n_b),
         np.zeros((arrays.cost.shape[0], n_values)),
     )
+
+
+def _weights_of_a(layout: Layout) -> NDArray[np.float64]:
+    """Hoelder's weights: each level of B over the levels of A, by the gains of their cells.
+
+    The costs of B are shared out alike, so where the table is empty the bound is the sum itself.
+    The weights of a level with cells add up to slightly more than 1, which is the safe side: norms
+    of sums only grow.
+    """
+    arrays = layout.arrays
+    stake = np.zeros((arrays.n_b, arrays.n_blocks * LANES))
+    b = layout.cell_level[:, -2] - arrays.n_rest
+    a = layout.cell_level[:, -1] - arrays.n_rest - arrays.n_b
+    np.add.at(stake, (b, a), np.abs(layout.cell_difference).astype(float))
+    total = stake.sum(axis=1, keepdims=True)
+    rho = np.divide(stake, total, out=np.zeros_like(stake), where=total > 0) * (1 + 1e-12)
+    flat = rho.reshape(arrays.n_b, arrays.n_blocks, LANES).transpose(1, 0, 2)
+    return np.ascontiguousarray(flat).ravel()

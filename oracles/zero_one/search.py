@@ -154,7 +154,7 @@ def _grow(
     while time.monotonic() < deadline and tree.numbers[_tree.NODES] < most_nodes:
         if piece < eager or piece % _LAZY_PERIOD == 0:
             rounds = 1 + work // (16 * n_cells * n_attributes * len(arrays.values) + 1024)
-            _local.improve(layout.arrays, walk, rounds)
+            _local.improve(walk, rounds)
             if _take_over(walk, tree, shifts):
                 eager = max(eager, 2 * piece)
         _tree.run(arrays, state, tree, trail, work, most_nodes)
