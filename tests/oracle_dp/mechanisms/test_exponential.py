@@ -412,7 +412,7 @@ def test_seed_reproduces() -> None:
         CellTable.from_codes(np.empty((0, 2)), np.empty(0, dtype=bool), (2, 3)),
         CellTable.from_codes([[0, 0], [0, 0]], [True, False], (2, 2)),
         CellTable.from_codes([[0]], [True], (1,)),
-        CellTable.from_codes([[150, 0]], [True], (200, 2)),
+        random_cells(15, (200, 2), 600),
         CellTable.from_matrix([[2, -3], [1, 0], [0, 0]], [True, False, True]),
         CellTable.from_codes([[0, 0], [1, 1]], [True, False], (2, 2)).scaled(10**12),
     ],
