@@ -292,6 +292,7 @@ def test_an_interrupted_write_leaves_the_older_file(
 
 def test_ctrl_c_ends_a_long_run_at_once(tmp_path: Path) -> None:
     saved = tmp_path / "model.json"
+    run("train", "adult", "--attributes", "sex,race,relationship")  # Compiled, and kept on disk.
     attributes = "workclass,education,marital-status,occupation,relationship,race,sex"
     words = ("--attributes", attributes, "--weights", "-3,-2,-1,0,1,2,3")
     process = subprocess.Popen(

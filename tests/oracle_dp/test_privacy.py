@@ -338,12 +338,12 @@ def test_only_seeded_noise_is_not_private() -> None:
 
 
 def test_text_says_everything() -> None:
-    text = str(GUARANTEE)
+    text = " ".join(str(GUARANTEE).split())  # It is wrapped.
     for part in ("0.1", "1e-06", "add_remove", "opdisc", "a theorem (a place)", "2 (proved)"):
         assert part in text
     for contingency in GUARANTEE.contingencies:
         assert f"{contingency.kind.value}: {contingency.detail}" in text
-    assert "certificate  solver" in text
+    assert "certificate solver" in text
     assert "pure" not in text
     assert str(replace(GUARANTEE, delta=0.0)).startswith("pure (epsilon = 0.1, delta = 0)")
     assert str(Release(CARD, GUARANTEE)) == f"{CARD}\n\n{GUARANTEE}"

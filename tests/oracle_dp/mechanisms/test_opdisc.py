@@ -57,7 +57,9 @@ def calibrated(epsilon: float, relation: str, coordinates: int, bits: int) -> On
 
 
 def parameter(noise: OneHotNoise) -> float:
-    return math.exp(-float(noise.exponent))
+    """q as the theorem has it, not as the code computes it."""
+    shift = math.floor(2**noise.lattice_bits * noise.sensitivity) + 1
+    return math.exp(-float(noise.epsilon / (noise.coordinates * shift)))
 
 
 def neighbouring_tables(
@@ -198,7 +200,7 @@ def enumerated_law(
     pending = iter(vectors)
     for vector in vectors:
         value = opdisc(table, **parameters).value  # type: ignore[arg-type]
-        q = parameter(drawn[-1])
+        q = math.exp(-float(drawn[-1].exponent))
         law[value] += (1 - q) ** len(vector) * q ** sum(vector)
     return law
 
@@ -425,5 +427,6 @@ def test_what_a_lying_oracle_says_is_not_released(change: dict[str, object]) -> 
 def test_a_foreign_proof_is_its_own_word_and_named() -> None:
     release = opdisc(ReleasedVariables(PROGRAM, (0, 1), Liar({})), epsilon=1, sensitivity=1)
     assert release.guarantee.certificate is Certificate.SOLVER
-    assert "liar 1.0" in str(release.guarantee)
-    assert "17" not in str(release.guarantee)
+    text = " ".join(str(release.guarantee).split())
+    assert "liar 1.0" in text
+    assert "17" not in text

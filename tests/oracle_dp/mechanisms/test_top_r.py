@@ -164,7 +164,10 @@ def test_release_states_its_guarantee() -> None:
     assert guarantee.neighbors is Neighbors.REPLACE
     assert guarantee.certificate is Certificate.EXACT
     assert guarantee.sensitivity_source == "asserted by the caller"
-    assert {c.kind for c in guarantee.contingencies} == {ContingencyKind.RUNNING_TIME}
+    assert {c.kind for c in guarantee.contingencies} == {
+        ContingencyKind.RUNNING_TIME,
+        ContingencyKind.CALLER,
+    }
     limited = top_r(TABLE, n_best=2, epsilon=1, sensitivity=2, limits=Limits(seconds=60))
     assert ContingencyKind.COMPLETION in {c.kind for c in limited.guarantee.contingencies}
 

@@ -21,6 +21,7 @@ from oracles.zero_one import CellTable, minimize
 from oracles.zero_one import _bounds as bounds
 from oracles.zero_one import _state as states
 from oracles.zero_one import _trail as trails
+from oracles.zero_one import _tree as trees
 from oracles.zero_one._layout import Layout, lay_out
 from oracles.zero_one._shift import up_to_shifts
 from oracles.zero_one.cells import IntArray
@@ -285,6 +286,34 @@ def test_equals_brute_force_where_shifts_are_merged() -> None:
     for cells, values in evenly_spaced(13, 80):
         costs = no_costs(cells.levels, len(values))
         assert solve(cells, values, costs) == brute_force(cells, values, costs)
+
+
+def from_scratch(layout: Layout, incumbent: int) -> int:
+    """Cost of the best leaf that the tree finds by itself, given a cost to beat."""
+    useful = useful_values(layout)
+    shifts = up_to_shifts(layout, useful)
+    arrays = layout.arrays if shifts is None else shifts.layout.arrays
+    state = states.new_state(layout if shifts is None else shifts.layout)
+    state.alive[:] = useful if shifts is None else shifts.allowed
+    bounds.settle(arrays, state)
+    tree, trail = trees.new_tree(arrays, incumbent), trails.new_trail(arrays)
+    while not tree.numbers[trees.NODES] or tree.numbers[trees.DEPTH] >= 0:
+        trees.run(arrays, state, tree, trail, 1_000, sys.maxsize)
+    best = int(tree.numbers[trees.INCUMBENT])
+    if best < incumbent:
+        point = tree.point if shifts is None else shifts.point(tree.point)
+        assert layout.cost(point) == best
+    return best
+
+
+def test_nothing_better_than_the_incumbent_is_pruned() -> None:
+    # The incumbents of descents are mostly optimal; here the last step is left to the tree.
+    evenly = ((c, v, no_costs(c.levels, len(v))) for c, v in evenly_spaced(15, 40))
+    for cells, values, costs in itertools.chain(instances(14, 100), evenly):
+        layout = lay_out(cells, values, costs, cut=True)
+        optimum = brute_force(cells, values, costs) - layout.constant
+        for worse in (0, 1, 2, 1_000):
+            assert from_scratch(layout, optimum + worse) == optimum
 
 
 @pytest.mark.parametrize("seed", range(4))
