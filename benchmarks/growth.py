@@ -20,7 +20,7 @@ import time
 
 from benchmarks.search import adult_cells
 from oracles import Certificate, Limits
-from oracles.zero_one import minimize
+from oracles.zero_one import CellTable, minimize
 
 THREE = "education,occupation,relationship"
 FIVE = THREE + ",race,sex"
@@ -45,9 +45,8 @@ before = time.perf_counter(); minimize(cells); print(time.perf_counter() - befor
 """
 
 
-def run(attributes: str, reach: int, seconds: float) -> None:
+def run(cells: CellTable, attributes: str, reach: int, seconds: float) -> None:
     """Search one instance and print its line."""
-    cells = adult_cells(attributes.split(","))
     weights = tuple(range(-reach, reach + 1))
     begun = time.perf_counter()
     found = minimize(cells, weights, limits=Limits(seconds=seconds))
@@ -76,17 +75,16 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--seven", action="store_true")
     options = parser.parse_args()
-    adult_cells(["sex"])
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    instances = [(SEVEN, 1)] if options.seven else INSTANCES
+    seconds = 900.0 if options.seven else options.seconds
+    tables = [adult_cells(attributes.split(",")) for attributes, _ in instances]
     minimize(adult_cells(["sex", "race", "relationship"]))  # Compiled and warm.
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(f"{'d':>3} {'K':>2} {'cells':>6} {'errors':>7} {'':>11} {'seconds':>9}  attributes")
-    if options.seven:
-        run(SEVEN, 1, 900.0)
-    else:
-        for attributes, reach in INSTANCES:
-            run(attributes, reach, options.seconds)
+    for cells, (attributes, reach) in zip(tables, instances, strict=True):
+        run(cells, attributes, reach, seconds)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(f"memory above the process with its data: {(peak - before) / 1024:.0f} MB")
+    print(f"peak memory above the process before the searches: {(peak - before) / 1024:.0f} MB")
     print(f"first use, compiling: {compile_seconds():.1f} s")
 
 

@@ -39,5 +39,9 @@ def named_errors() -> Iterator[None]:
         typer.echo(f"oracle-dp: {type(error).__name__}: {error}", err=True)
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
-        typer.echo("oracle-dp: interrupted; nothing is released", err=True)
+        typer.echo(
+            "oracle-dp: interrupted; nothing is released. Count the epsilon as spent: when a "
+            "run is interrupted may depend on the data",
+            err=True,
+        )
         raise typer.Exit(INTERRUPTED) from None

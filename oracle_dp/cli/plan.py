@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from oracle_dp.plan import Estimate
     from oracles.zero_one import CellTable
 
+ADULT_ATTRIBUTES = "education,occupation,relationship,race,sex"
+SYNTHETIC_LEVELS = "16,14,6,5,2"
+
 plan = typer.Typer(
     help="Try settings on public or synthetic data, never on the private ones.",
     no_args_is_help=True,
@@ -35,8 +38,8 @@ def plan_train(
         str, typer.Option(help="Comma-separated privacy parameters.")
     ] = "0.01,0.03,0.1,0.3,1,3,10",
     attributes: Annotated[
-        str, typer.Option(help="Comma-separated attributes of the public domain.")
-    ] = "education,occupation,relationship,race,sex",
+        str | None, typer.Option(help="adult: comma-separated attributes of its domain.")
+    ] = None,
     mechanism: Annotated[
         Mechanism, typer.Option(help="How privacy is made.")
     ] = Mechanism.EXPONENTIAL,
@@ -47,15 +50,16 @@ def plan_train(
         str, typer.Option(help="Comma-separated integer values of every weight, 0 among them.")
     ] = "-1,0,1",
     missing: Annotated[
-        Missing, typer.Option(help="Drop rows with '?', or keep '?' as a category.")
+        Missing, typer.Option(help="adult: drop rows with '?', or keep '?' as a category.")
     ] = Missing.DROP,
     rows: Annotated[
         int | None,
         typer.Option(help="Your public number of rows: the table is resampled to it."),
     ] = None,
     levels: Annotated[
-        str, typer.Option(help="synthetic: comma-separated numbers of levels per attribute.")
-    ] = "16,14,6,5,2",
+        str | None,
+        typer.Option(help="synthetic: comma-separated numbers of levels per attribute."),
+    ] = None,
     seconds: Annotated[
         float | None, typer.Option(help="Give up a run after so long, and say so.")
     ] = None,
@@ -72,11 +76,13 @@ def plan_train(
         from oracles import Limits
 
         if data is PublicData.ADULT:
-            cells = _adult(
-                split(attributes), "drop" if missing is Missing.DROP else "category", rows
-            )
+            _only(levels, "levels", PublicData.SYNTHETIC)
+            shape = attributes or ADULT_ATTRIBUTES
+            cells = _adult(split(shape), "drop" if missing is Missing.DROP else "category", rows)
         else:
-            cells = _synthetic(integers(levels), rows)
+            _only(attributes, "attributes", PublicData.ADULT)
+            shape = levels or SYNTHETIC_LEVELS
+            cells = _synthetic(integers(shape), rows)
         lines = estimate(
             cells,
             _numbers(epsilons),
@@ -93,9 +99,8 @@ def plan_train(
             if line is None:
                 break
             if not as_json and not found:
-                typer.echo(
-                    _heading(data.value, cells.n_rows, mechanism.value, neighbors.value, runs)
-                )
+                what = f"{mechanism.value} on {data.value} {shape}, weights {weights}"
+                typer.echo(_heading(what, cells.n_rows, neighbors.value, runs))
             found.append(line.to_dict())
             if not as_json:
                 typer.echo(_row(line))
@@ -133,12 +138,19 @@ def _row(line: Estimate) -> str:
     )
 
 
-def _heading(data: str, rows: int, mechanism: str, neighbors: str, runs: int) -> str:
+def _heading(what: str, rows: int, neighbors: str, runs: int) -> str:
     return (
-        f"{mechanism} on {data} ({rows:,} public rows), neighbours: {neighbors}, "
-        f"{runs} seeded runs\n"
+        f"{what}\n{rows:,} public rows, neighbours: {neighbors}, seeded runs per line: {runs}; "
+        "the error is on these rows\n"
         f"{'epsilon':>9}  {'median s':>9}  {'slowest s':>9}  {'error':>8}  {'spread':>8}"
     )
+
+
+def _only(given: str | None, option: str, data: PublicData) -> None:
+    from oracle_dp.errors import ParameterError
+
+    if given is not None:
+        raise ParameterError(f"{option}: only {data.value!r} has it")
 
 
 def _numbers(text: str) -> list[float]:

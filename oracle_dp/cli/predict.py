@@ -24,9 +24,12 @@ def predict(
         from oracle_dp.estimators.scoring_card import ScoringCard
         from oracle_dp.privacy import Release
 
-        classifier = Release.from_json(model.read_bytes()).value
+        release = Release.from_json(model.read_bytes())
+        classifier = release.value
         if not isinstance(classifier, ScoringCard | OneVsRest):
             raise ReleaseFormatError("model: this release holds no classifier")
+        if not release.guarantee.is_private:
+            typer.echo("oracle-dp: this model is SEEDED: NOT PRIVATE", err=True)
         labels = classifier.predict(with_numbers(read_table(rows), classifier.domain)).tolist()
         lines = [json.dumps(labels)] if as_json else [str(label) for label in labels]
         typer.echo("".join(f"{line}\n" for line in lines), nl=False)

@@ -51,12 +51,14 @@ def train(
     delta: Annotated[float, typer.Option(help="blockwise: above 0, composition by zCDP.")] = 0.0,
     seconds: Annotated[
         float | None,
-        typer.Option(help="Stop the solver after so long; a refusal is not covered by epsilon."),
+        typer.Option(help="Give up after so long; a refusal is not covered by epsilon."),
     ] = None,
     seed: Annotated[
         int | None, typer.Option(help="Reproduce a run. The release is then NOT private.")
     ] = None,
-    save: Annotated[Path | None, typer.Option(help="Write the release to this file.")] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write the release to this file, replacing it.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Train a private classifier that minimises classification error itself.

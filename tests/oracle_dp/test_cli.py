@@ -311,7 +311,10 @@ def test_ctrl_c_ends_a_long_run_at_once(tmp_path: Path) -> None:
     finally:
         process.kill()
     assert process.returncode == 130
-    assert err == "oracle-dp: interrupted; nothing is released\n"
+    assert err == (
+        "oracle-dp: interrupted; nothing is released. Count the epsilon as spent: when a run is "
+        "interrupted may depend on the data\n"
+    )
     assert out == ""
     assert took < 2.5  # About one second; the rest is for a busy machine.
     assert os.listdir(tmp_path) == []
@@ -476,8 +479,9 @@ def test_plan_is_a_table_that_aligns() -> None:
     words = ("--attributes", "sex,race", "--epsilons", "0.1,10", "--runs", "2", "--rows", "500")
     result = run("plan", "train", "adult", *words)
     assert result.exit_code == 0
-    title, heading, *lines = result.stdout.splitlines()
-    assert "500 public rows" in title
+    title, rows, heading, *lines = result.stdout.splitlines()
+    assert "sex,race" in title
+    assert "500 public rows" in rows
     assert [line.split()[0] for line in lines] == ["0.1", "10"]
     assert {len(line) for line in lines} == {len(heading)}
 
@@ -506,6 +510,7 @@ def test_plan_says_what_a_limit_left_undone() -> None:
         (("--rows", "0"), "rows"),
         (("--attributes", "height"), "height"),
         (("--weights", "1"), "weights"),
+        (("--levels", "3,3"), "levels: only 'synthetic' has it"),
     ],
 )
 def test_plan_names_what_is_wrong(words: tuple[str, ...], named: str) -> None:
