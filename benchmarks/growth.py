@@ -17,10 +17,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
 
 from benchmarks.search import adult_cells
 from oracles import Certificate, Limits
-from oracles.zero_one import CellTable, minimize
+from oracles.zero_one import CellTable, _tree, minimize
 
 THREE = "education,occupation,relationship"
 FIVE = THREE + ",race,sex"
@@ -48,15 +52,30 @@ before = time.perf_counter(); minimize(cells); print(time.perf_counter() - befor
 def run(cells: CellTable, attributes: str, reach: int, seconds: float) -> None:
     """Search one instance and print its line."""
     weights = tuple(range(-reach, reach + 1))
-    begun = time.perf_counter()
-    found = minimize(cells, weights, limits=Limits(seconds=seconds))
-    elapsed = time.perf_counter() - begun
+    with counted_nodes() as nodes:
+        begun = time.perf_counter()
+        found = minimize(cells, weights, limits=Limits(seconds=seconds))
+        elapsed = time.perf_counter() - begun
     proven = found.certificate is Certificate.EXACT
     print(
         f"{sum(cells.levels):>3} {reach:>2} {cells.n_cells:>6} {found.objective:>7} "
-        f"{'proven' if proven else 'bound ' + str(found.bound):>11} {elapsed:>9.2f}  {attributes}",
+        f"{'proven' if proven else 'bound ' + str(found.bound):>11} {elapsed:>9.2f} {nodes():>10,}  {attributes}",
         flush=True,
     )
+
+
+@contextmanager
+def counted_nodes() -> Iterator[Callable[[], int]]:
+    """Watch the tree that the search makes: solutions do not tell how many nodes they took."""
+    trees: list[_tree.Tree] = []
+    make = _tree.new_tree
+
+    def watched(*arguments: Any) -> _tree.Tree:
+        trees.append(make(*arguments))
+        return trees[-1]
+
+    with mock.patch.object(_tree, "new_tree", watched):
+        yield lambda: int(trees[-1].numbers[_tree.NODES])
 
 
 def compile_seconds() -> float:
@@ -80,7 +99,9 @@ def main() -> None:
     tables = [adult_cells(attributes.split(",")) for attributes, _ in instances]
     minimize(adult_cells(["sex", "race", "relationship"]))  # Compiled and warm.
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(f"{'d':>3} {'K':>2} {'cells':>6} {'errors':>7} {'':>11} {'seconds':>9}  attributes")
+    print(
+        f"{'d':>3} {'K':>2} {'cells':>6} {'errors':>7} {'':>11} {'seconds':>9} {'nodes':>10}  attributes"
+    )
     for cells, (attributes, reach) in zip(tables, instances, strict=True):
         run(cells, attributes, reach, seconds)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
