@@ -59,7 +59,8 @@ def run(cells: CellTable, attributes: str, reach: int, seconds: float) -> None:
     proven = found.certificate is Certificate.EXACT
     print(
         f"{sum(cells.levels):>3} {reach:>2} {cells.n_cells:>6} {found.objective:>7} "
-        f"{'proven' if proven else 'bound ' + str(found.bound):>11} {elapsed:>9.2f} {nodes():>10,}  {attributes}",
+        f"{'proven' if proven else 'bound ' + str(found.bound):>11} {elapsed:>9.2f} "
+        f"{nodes():>10,}  {attributes}",
         flush=True,
     )
 
@@ -99,9 +100,9 @@ def main() -> None:
     tables = [adult_cells(attributes.split(",")) for attributes, _ in instances]
     minimize(adult_cells(["sex", "race", "relationship"]))  # Compiled and warm.
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(
-        f"{'d':>3} {'K':>2} {'cells':>6} {'errors':>7} {'':>11} {'seconds':>9} {'nodes':>10}  attributes"
-    )
+    heading = "d K cells errors proof seconds nodes".split()
+    widths = 3, 2, 6, 7, 11, 9, 10
+    print(*(f"{word:>{width}}" for word, width in zip(heading, widths, strict=True)), " attributes")
     for cells, (attributes, reach) in zip(tables, instances, strict=True):
         run(cells, attributes, reach, seconds)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
