@@ -100,7 +100,7 @@ def main() -> None:
     tables = [adult_cells(attributes.split(",")) for attributes, _ in instances]
     minimize(adult_cells(["sex", "race", "relationship"]))  # Compiled and warm.
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    heading = "d K cells errors proof seconds nodes".split()
+    heading = ["d", "K", "cells", "errors", "proof", "seconds", "nodes"]
     widths = 3, 2, 6, 7, 11, 9, 10
     print(*(f"{word:>{width}}" for word, width in zip(heading, widths, strict=True)), " attributes")
     for cells, (attributes, reach) in zip(tables, instances, strict=True):
