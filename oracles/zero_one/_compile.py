@@ -47,7 +47,7 @@ def _compiled(function: FunctionT, **options: bool | str) -> FunctionT:
     return cast(FunctionT, compiled)
 
 
-class _Cache(_Base):  # type: ignore[misc]
+class _Cache(_Base):  # type: ignore[misc]  # numba is untyped
     """numba's cache, except that all of a kernel's sources count.
 
     numba compares the file of the function itself only. A kernel also contains the code of the
@@ -92,7 +92,7 @@ def _lanes(combine: Callable[[Any, Any, Any, Any], Any]) -> Any:
         builder.store(combine(builder, target, x, y), addresses[0], align=8)
         return context.get_dummy_value()
 
-    def operation(context, target, at, x, at_x, y, at_y):  # type: ignore[no-untyped-def]
+    def operation(context, target, at, x, at_x, y, at_y):  # type: ignore[no-untyped-def]  # numba's
         return types.void(target, types.intp, x, types.intp, y, types.intp), generate
 
     return intrinsic(operation)
@@ -127,7 +127,7 @@ def _run(subtract: bool) -> Any:
             builder.store(new, place, align=8)
         return context.get_dummy_value()
 
-    def operation(context, target, at, x, at_x, count):  # type: ignore[no-untyped-def]
+    def operation(context, target, at, x, at_x, count):  # type: ignore[no-untyped-def]  # numba's
         return types.void(target, types.intp, x, types.intp, types.intp), generate
 
     return intrinsic(operation)
@@ -140,7 +140,7 @@ subtract_run = _run(subtract=True)
 """``target -= x`` on consecutive blocks."""
 
 
-def _total(context, x, at_x):  # type: ignore[no-untyped-def]
+def _total(context, x, at_x):  # type: ignore[no-untyped-def]  # numba's
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         kind = ir.FunctionType(ir.IntType(64), [_VECTOR])
         name = f"llvm.vector.reduce.add.v{LANES}i64"
