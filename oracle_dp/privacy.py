@@ -64,6 +64,8 @@ class ContingencyKind(Enum):
     """The caller promised something that the program cannot check."""
     RUNNING_TIME = "running_time"
     """The running time depends on the data and is not padded."""
+    FLOATING_POINT_NOISE = "floating_point_noise"
+    """The noise, or what it was added to, was rounded to floating point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,12 @@ RUNNING_TIME = Contingency(
     ContingencyKind.RUNNING_TIME,
     "the running time depends on the data and is outside the guarantee: do not let anyone who "
     "must not see the data time the run",
+)
+
+FLOATING_POINT_NOISE = Contingency(
+    ContingencyKind.FLOATING_POINT_NOISE,
+    "the noise and the numbers that it was added to are floating-point numbers, the theorem's are "
+    "real: release them rounded, and never with all their bits to someone who may attack them",
 )
 
 
