@@ -2,19 +2,21 @@
 
 :class:`OneHotProblem` can be minimised with a reward for every (coordinate, value);
 :class:`CountableProblem` can besides name its points and say how many there are. A
-``ZeroOneProblem``, a ``FiniteTable`` and the ``ReleasedVariables`` of an integer program are both.
+``ZeroOneProblem``, a ``FiniteTable`` and the ``ReleasedVariables`` of an integer program are both,
+and :class:`SphereProblem` too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from oracles.oracle import UNLIMITED, Limits
 from oracles.solution import Solution
+from oracles.total import TotalReward
 
 IntArray = NDArray[np.int64]
 ReleasedT = TypeVar("ReleasedT", covariant=True)
@@ -46,6 +48,31 @@ class OneHotProblem(Protocol[ReleasedT]):
         self, rewards: Sequence[IntArray], *, scale: int = 1, limits: Limits = UNLIMITED
     ) -> Solution[ReleasedT]:
         """Minimise with rewards; ``rewards[j]`` has shape ``(sizes[j],)``."""
+        ...
+
+
+@runtime_checkable
+class SphereProblem(OneHotProblem[ReleasedT], Protocol[ReleasedT]):
+    """A problem over integers that can be minimised with a reward for a total besides."""
+
+    @property
+    def values(self) -> tuple[IntArray, ...]:
+        """The values of each coordinate, in the order of its rewards."""
+        ...
+
+    def check(self, *, total: TotalReward | None = None, limits: Limits = UNLIMITED) -> None:
+        """As of every problem; only points whose total has a level count."""
+        ...
+
+    def minimize(
+        self,
+        rewards: Sequence[IntArray],
+        *,
+        scale: int = 1,
+        total: TotalReward | None = None,
+        limits: Limits = UNLIMITED,
+    ) -> Solution[ReleasedT]:
+        """Minimise with rewards and one for the total, over points whose total has a level."""
         ...
 
 

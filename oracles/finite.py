@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from oracles.errors import InfeasibleError, ProblemError
 from oracles.oracle import UNLIMITED, Limits
 from oracles.solution import Certificate, Solution, Status
+from oracles.total import TotalReward
 
 IntArray = NDArray[np.int64]
 
@@ -49,6 +50,11 @@ class FiniteTable:
         return self.losses.shape
 
     @property
+    def values(self) -> tuple[IntArray, ...]:
+        """The values of each coordinate are its indices."""
+        return tuple(np.arange(size) for size in self.sizes)
+
+    @property
     def is_integer(self) -> bool:
         """Always true: the constructor refuses anything else."""
         return True
@@ -73,36 +79,48 @@ class FiniteTable:
         point = tuple(int(i) for i in positions)
         return point if self.allowed[point] else None
 
-    def check(self, *, limits: Limits = UNLIMITED) -> None:
+    def check(self, *, total: TotalReward | None = None, limits: Limits = UNLIMITED) -> None:
         """Refuse an empty set.
 
         Raises:
-            InfeasibleError: No point is allowed.
+            InfeasibleError: No point is allowed, or none has a total within its levels.
         """
-        if not self.allowed.any():
+        if not self._points(total):
             raise InfeasibleError("allowed: no point belongs to the set; allow at least one")
 
     def minimize(
-        self, rewards: Sequence[IntArray], *, scale: int = 1, limits: Limits = UNLIMITED
+        self,
+        rewards: Sequence[IntArray],
+        *,
+        scale: int = 1,
+        total: TotalReward | None = None,
+        limits: Limits = UNLIMITED,
     ) -> Solution[tuple[int, ...]]:
         """The first point, in lexicographic order, of least ``scale * loss - rewards``.
 
         Computed in Python integers, so nothing overflows. ``limits`` are not needed.
         """
-        self.check()
-        objective = self.losses.astype(object) * scale
-        for axis, reward in enumerate(rewards):
-            shape = [1] * self.losses.ndim
-            shape[axis] = -1
-            objective = objective - np.asarray(reward).astype(object).reshape(shape)
-        points = np.argwhere(self.allowed)
-        costs = [int(cost) for cost in objective[self.allowed]]
+        self.check(total=total)
+        points = self._points(total)
+        costs = [
+            int(self.losses[point]) * scale
+            - sum(int(reward[i]) for reward, i in zip(rewards, point, strict=True))
+            - (0 if total is None else total.reward(point) or 0)
+            for point in points
+        ]
         best = min(range(len(costs)), key=costs.__getitem__)
         return Solution(
             Status.OPTIMAL,
-            tuple(int(index) for index in points[best]),
+            points[best],
             costs[best],
             costs[best],
             Certificate.EXACT,
             "enumeration",
         )
+
+    def _points(self, total: TotalReward | None) -> list[tuple[int, ...]]:
+        """The allowed points, in lexicographic order."""
+        points = [tuple(point) for point in np.argwhere(self.allowed).tolist()]
+        if total is None:
+            return points
+        return [point for point in points if total.total(point) < len(total.levels)]

@@ -12,19 +12,17 @@ A coordinate with two adjacent values is its own indicator and needs no new colu
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from oracles.errors import InfeasibleError, ProblemError, SpaceTooLargeError, UnboundedError
-from oracles.oracle import UNLIMITED, Limits, Oracle
+from oracles.errors import InfeasibleError, ProblemError, SpaceTooLargeError
+from oracles.extend import Column, extend
 from oracles.problem import IntegerProgram
-from oracles.solution import Solution, Status
-from oracles.verdict import recheck
+from oracles.total import TotalReward
 
 IntArray = NDArray[np.int64]
 
@@ -50,7 +48,9 @@ class OneHotLift:
     values: tuple[IntArray, ...]
     first_indicator: tuple[int | None, ...]
 
-    def with_rewards(self, rewards: Sequence[IntArray], *, scale: int = 1) -> IntegerProgram:
+    def with_rewards(
+        self, rewards: Sequence[IntArray], *, scale: int = 1, total: TotalReward | None = None
+    ) -> IntegerProgram:
         """The lifted program that minimises ``scale * objective - rewards``."""
         _check_rewards(rewards, tuple(len(v) for v in self.values))
         costs = self.program.objective * scale
@@ -66,7 +66,24 @@ class OneHotLift:
                 slope = float(reward[1] - reward[0])
                 costs[j] -= slope
                 constant -= float(reward[0]) - slope * float(values[0])
-        return self.program.with_objective(costs, constant)
+        rewarded = self.program.with_objective(costs, constant)
+        return rewarded if total is None else total.added_to(rewarded, *self._total_row(total))
+
+    def _total_row(self, total: TotalReward) -> tuple[sp.csr_array, int]:
+        """Coefficients over the lifted columns, and a constant, that add up to the total."""
+        coefficients = np.zeros((1, self.program.n_variables))
+        constant = 0
+        for j, first, values, part in zip(
+            self.coordinates, self.first_indicator, self.values, total.parts, strict=True
+        ):
+            if first is not None:
+                coefficients[0, first : first + len(values)] = part
+            elif len(values) == 1:
+                constant += int(part[0])
+            else:
+                coefficients[0, j] = part[1] - part[0]
+                constant += int(part[0] - (part[1] - part[0]) * values[0])
+        return sp.csr_array(coefficients), constant
 
     def complete(self, point: ArrayLike) -> NDArray[np.float64]:
         """A point of the original program with its indicators appended."""
@@ -155,138 +172,24 @@ def _append_indicators(
     cols: list[int] = []
     entries: list[float] = []
     right: list[float] = []
-    names = list(program.names)
-    taken = set(names)
+    indicators: list[Column] = []
     for j, value, start in zip(chosen, values, first, strict=True):
         lower[j], upper[j] = value[0], value[-1]
         if start is None:
             continue
-        indicators = range(start, start + len(value))
+        own = range(start, start + len(value))
         link, pick = len(right), len(right) + 1
         rows += [link] * (len(value) + 1) + [pick] * len(value)
-        cols += [j, *indicators, *indicators]
+        cols += [j, *own, *own]
         entries += [1.0, *(-value.astype(float)), *([1.0] * len(value))]
         right += [0.0, 1.0]
-        names += [_fresh(f"{program.names[j]}={a}", taken) for a in value]
-    extra = columns - program.n_variables
+        indicators += [Column(f"{program.names[j]}={a}", 0, 1) for a in value]
     added = sp.csr_array((entries, (rows, cols)), shape=(len(right), columns))
-    kept = sp.csr_array(
-        (program.matrix.data, program.matrix.indices, program.matrix.indptr),
-        shape=(program.n_rows, columns),
-    )
-    return IntegerProgram(
-        np.concatenate([program.objective, np.zeros(extra)]),
-        sp.vstack([kept, added], format="csr"),
-        np.concatenate([program.row_lower, right]),
-        np.concatenate([program.row_upper, right]),
-        lower=np.concatenate([lower, np.zeros(extra)]),
-        upper=np.concatenate([upper, np.ones(extra)]),
-        integer=np.concatenate([program.integer, np.ones(extra, dtype=bool)]),
-        constant=program.constant,
-        names=names,
-        negated=program.negated,
-    )
-
-
-def _fresh(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name += "'"
-    taken.add(name)
-    return name
+    sides = np.array(right)
+    return extend(program, indicators, added, sides, sides, bounds=(lower, upper))
 
 
 def _check_rewards(rewards: Sequence[IntArray], sizes: tuple[int, ...]) -> None:
     shapes = tuple(np.shape(reward) for reward in rewards)
     if shapes != tuple((size,) for size in sizes):
         raise ProblemError("rewards: one array per coordinate, one entry per value, expected")
-
-
-@dataclass(frozen=True, eq=False)
-class ReleasedVariables:
-    """A program of which some integer variables are wanted; the others are recourse.
-
-    The loss of a choice w of the released variables is the minimum of the objective over the
-    recourse; ``Solution.value`` is w alone, shape ``(len(released),)``, never the recourse.
-
-    Args:
-        program: The program.
-        released: Indices of integer variables with finite bounds.
-        oracle: What solves it.
-
-    Raises:
-        ProblemError: As :func:`one_hot`.
-    """
-
-    program: IntegerProgram
-    released: tuple[int, ...]
-    oracle: Oracle
-    lift: OneHotLift = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "lift", one_hot(self.program, self.released))
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """Number of values of each released variable."""
-        return tuple(len(values) for values in self.lift.values)
-
-    @property
-    def is_integer(self) -> bool:
-        """Whether objective and recourse are integer."""
-        return self.program.has_integer_objective and bool(self.program.integer.all())
-
-    @property
-    def n_points(self) -> int | None:
-        """Number of choices; not known for a program with rows."""
-        return None if self.program.n_rows else math.prod(self.sizes)
-
-    @property
-    def loss_spread(self) -> int:
-        """Sum of ``|cost| * (greatest - least value)``: without rows, no choice moves the rest."""
-        costs = self.program.objective[list(self.released)]
-        return sum(
-            math.ceil(abs(float(cost))) * int(values[-1] - values[0])
-            for cost, values in zip(costs, self.lift.values, strict=True)
-        )
-
-    def positions(self, value: IntArray) -> tuple[int, ...]:
-        """Index of each released variable's value."""
-        return tuple(
-            int(np.searchsorted(values, chosen))
-            for values, chosen in zip(self.lift.values, value, strict=True)
-        )
-
-    def point(self, positions: Sequence[int]) -> IntArray:
-        """The released variables; without rows every choice is a point."""
-        chosen = zip(self.lift.values, positions, strict=True)
-        return np.array([values[i] for values, i in chosen], dtype=np.int64)
-
-    def check(self, *, limits: Limits = UNLIMITED) -> None:
-        """Refuse an infeasible or unbounded program.
-
-        Raises:
-            InfeasibleError: No point satisfies the constraints.
-            UnboundedError: The objective has no minimum.
-            SolverError: The limits were reached before a feasible point was found.
-        """
-        constant = self.program.with_objective(self.program.objective * 0)
-        feasible = self.oracle.minimize(constant, limits=limits)
-        feasible.require_point()
-        improving = np.where(self.program.objective > 0, self.program.lower, self.program.upper)
-        if np.isfinite(improving[self.program.objective != 0]).all():
-            return
-        # A feasible program with rational data is unbounded iff its relaxation is.
-        relaxed = self.oracle.minimize(self.program.relaxed(), limits=limits)
-        if relaxed.status is Status.UNBOUNDED:
-            raise UnboundedError(f"program: {Status.UNBOUNDED.message}")
-
-    def minimize(
-        self, rewards: Sequence[IntArray], *, scale: int = 1, limits: Limits = UNLIMITED
-    ) -> Solution[IntArray]:
-        """Minimise ``scale * objective - rewards``; the oracle's answer is checked here again."""
-        lifted = self.lift.with_rewards(rewards, scale=scale)
-        found = recheck(lifted, self.oracle.minimize(lifted, limits=limits), self.oracle)
-        value = None if found.value is None else found.value[list(self.released)].astype(np.int64)
-        return Solution(
-            found.status, value, found.objective, found.bound, found.certificate, found.oracle
-        )

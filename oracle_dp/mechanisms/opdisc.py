@@ -1,31 +1,30 @@
-"""OPDisc: objective perturbation over a discrete set, with the one-hot lift, in integers.
+"""OPDisc: objective perturbation over a discrete set, in integers.
 
-Theorem (docs/theory/objective_perturbation.md, Theorem 2). Let W be a finite public set with d
-coordinates, L an integer loss with range sensitivity Delta, N = floor(2^k Delta) + 1, and X[j, a]
-independent with P[X = x] = (1 - q) q^x, x = 0, 1, ..., q = exp(-epsilon / (d N)). Then
+Theorem (docs/theory/objective_perturbation.md, Theorems 2 and 3). Let W be a finite public set, L
+an integer loss with range sensitivity Delta, phi a public integer lift of W, and X integer noise
+calibrated to phi and Delta by :mod:`oracle_dp.mechanisms.perturbation`. Then
 
-    w_hat  in  argmin_w  2^k L(D, w) - sum_j X[j, w_j]
+    w_hat  in  argmin_w  scale * L(D, w) - <X, phi(w)>
 
-is epsilon-differentially private under *any* tie-break, for any number of records.
+is differentially private under *any* tie-break, for any number of records: purely with geometric
+noise on the one-hot lift and with gamma-norm noise, approximately with Gaussian noise.
 
-Where its hypotheses are enforced: integer loss and public coordinates by ``OneHotProblem``
+Where the hypotheses are enforced: integer loss and public coordinates by ``OneHotProblem``
 (:func:`opdisc` refuses others); Delta and the relation by the caller, named in the guarantee; the
-law of X by ``oracle_dp.noise``; the exact minimum by the oracle's certificate, without which
-nothing is released.
+law of X by ``oracle_dp.noise``, without floats; the exact minimum by the oracle's certificate,
+without which nothing is released.
 
 Source: Neel, Roth, Vietri, Wu, "Oracle Efficient Private Non-Convex Optimization" (ICML 2020),
-Section 3, with another lift and another noise: see the deviations in the proof note.
+Section 3, with other lifts and noises besides its own: see the deviations in the proof note.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
 from typing import TypeVar
-
-import numpy as np
 
 from oracle_dp.errors import ParameterError
 from oracle_dp.ledger import Ledger
@@ -37,67 +36,16 @@ from oracle_dp.mechanisms.base import (
     require_certified,
     stated,
 )
-from oracle_dp.noise import (
-    SMALLEST_ARRAY_EXPONENT,
-    BitSource,
-    bit_source,
-    geometric_array,
-    positive_rational,
-)
+from oracle_dp.mechanisms.perturbation import LATTICE_BITS, Perturbation, perturbation_of
+from oracle_dp.noise import BitSource, bit_source, positive_rational, rational
 from oracle_dp.privacy import Contingency, Guarantee, Neighbors, Release
 from oracle_dp.sensitivity import ASSERTED, PROVED
-from oracles import Certificate, Limits
-from oracles.coordinates import IntArray, OneHotProblem
+from oracles import Certificate, Limits, Solution
+from oracles.coordinates import OneHotProblem, SphereProblem
 
 ValueT = TypeVar("ValueT")
 
 MECHANISM = "opdisc"
-THEOREM = (
-    "objective perturbation, one-hot lift, one-sided geometric noise on the lattice "
-    "(docs/theory/objective_perturbation.md, Theorem 2)"
-)
-LATTICE_BITS = 4
-"""Noise steps of 1/16 of a loss unit: at most 6% more noise than a continuous one would need, and
-small enough for a floating-point solver to tell objectives apart."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OneHotNoise:
-    """Calibrated noise of Theorem 2.
-
-    Attributes:
-        epsilon: The target.
-        sensitivity: Range sensitivity of the loss.
-        coordinates: d, the number of coordinates with at least two values.
-        lattice_bits: k; one loss unit is ``2**k`` lattice steps.
-    """
-
-    epsilon: Fraction
-    sensitivity: Fraction
-    coordinates: int
-    lattice_bits: int
-
-    @property
-    def scale(self) -> int:
-        """Lattice steps per unit of loss."""
-        return 1 << self.lattice_bits
-
-    @property
-    def shift(self) -> int:
-        """N, in lattice steps: the least integer strictly above ``scale * sensitivity``."""
-        return int(self.scale * self.sensitivity) + 1
-
-    @property
-    def exponent(self) -> Fraction:
-        """The geometric law's exponent, ``-ln q = epsilon / (d N)``."""
-        return self.epsilon / (self.coordinates * self.shift)
-
-    def draw(self, sizes: Sequence[int], source: BitSource) -> list[IntArray]:
-        """One reward per (coordinate, value); coordinates with one value need none."""
-        return [
-            geometric_array(self.exponent, size, source) if size > 1 else np.zeros(1, np.int64)
-            for size in sizes
-        ]
 
 
 def opdisc(
@@ -107,6 +55,10 @@ def opdisc(
     sensitivity: float | Fraction,
     sensitivity_source: str = ASSERTED,
     neighbors: Neighbors | str = Neighbors.REPLACE,
+    lift: str = "one_hot",
+    noise: str | None = None,
+    delta: float | Fraction = 0,
+    max_norm: float | None = None,
     lattice_bits: int = LATTICE_BITS,
     limits: Limits | None = None,
     ledger: Ledger | None = None,
@@ -114,7 +66,7 @@ def opdisc(
     random_state: int | BitSource | None = None,
     contingencies: Sequence[Contingency] = (),
 ) -> Release[ValueT]:
-    """Release an almost-minimiser of an integer loss with pure epsilon.
+    """Release an almost-minimiser of an integer loss.
 
     Args:
         problem: The loss over its public set: a ``ZeroOneProblem``, a ``FiniteTable``, or the
@@ -124,7 +76,19 @@ def opdisc(
             record changes ``L(w) - L(v)``, over all w, v. Positive.
         sensitivity_source: Who vouches for it, for the guarantee.
         neighbors: The neighbour relation that ``sensitivity`` is for.
-        lattice_bits: k, between 0 and 20; a public constant.
+        lift: What noise is added along. ``"one_hot"``: every value of every coordinate, whose
+            excess loss grows with d^2 log m for d coordinates of m values. ``"pi"``: the
+            coordinates' integer values and a function of their norm, grows with d^2 too, with a
+            larger constant, but not with m. ``"centred_binary"``: for coordinates of two values,
+            about half of pi's noise.
+        noise: ``"geometric"`` for the one-hot lift, of which ``"exponential"`` is another name:
+            the floor of an exponential variable is geometric. For the others ``"gamma_norm"``,
+            the default, pure epsilon, and ``"gaussian"``, the source's own, which needs
+            ``delta`` and is no smaller.
+        delta: For ``"gaussian"`` only.
+        max_norm: For ``"pi"`` only: a public bound on the Euclidean norm of the coordinates;
+            points beyond it do not belong to the set.
+        lattice_bits: For ``"one_hot"`` only: k, between 0 and 20; a public constant.
         limits: When the oracle may stop. Default: never, since a refusal depends on the data.
         ledger: Charged before the noise is drawn, with ``dataset`` as the name.
         dataset: Name of the data set in the ledger.
@@ -133,7 +97,8 @@ def opdisc(
         contingencies: Further conditions for the guarantee to state.
 
     Returns:
-        The minimiser with its guarantee: pure epsilon, rho = epsilon^2 / 2.
+        The minimiser with its guarantee: pure epsilon and rho = epsilon^2 / 2, or, with Gaussian
+        noise, (epsilon, delta).
 
     Raises:
         ParameterError: A parameter is out of range, or the loss is not integer. Nothing is charged.
@@ -146,50 +111,77 @@ def opdisc(
             "problem: the lattice needs an integer objective over integer variables; "
             "multiply the coefficients to integers"
         )
-    if not isinstance(lattice_bits, int) or not 0 <= lattice_bits <= 20:
-        raise ParameterError(f"lattice_bits: an integer in 0..20 expected, not {lattice_bits!r}")
-    noise = OneHotNoise(
-        epsilon=positive_rational("epsilon", epsilon),
-        # A float is read as the larger of its two readings here: noise must not fall short.
-        sensitivity=larger_reading("sensitivity", sensitivity),
-        coordinates=max(1, sum(size > 1 for size in problem.sizes)),
+    target = positive_rational("epsilon", epsilon)
+    # A float is read as the larger of its two readings here: noise must not fall short.
+    most = larger_reading("sensitivity", sensitivity)
+    perturbation = perturbation_of(
+        problem.sizes,
+        problem.values if isinstance(problem, SphereProblem) else None,
+        lift=lift,
+        noise=noise,
+        epsilon=target,
+        delta=rational("delta", delta),
+        sensitivity=most,
         lattice_bits=lattice_bits,
+        max_norm=max_norm,
     )
-    if noise.exponent < SMALLEST_ARRAY_EXPONENT:
-        raise ParameterError(
-            f"epsilon: {epsilon!r} is too small for {noise.coordinates} coordinates: the noise "
-            "would exceed 64-bit integers"
-        )
-    relation = Neighbors.parse(neighbors)
     source = bit_source(random_state)
     within = limits_or_none(limits)
     # Found before anything is spent, since there may be no such floats.
-    claimed = stated("epsilon", noise.epsilon, toward=math.inf)
-    rho = stated("epsilon", noise.epsilon**2 / 2, toward=math.inf)
-    range_sensitivity = stated("sensitivity", noise.sensitivity, toward=0)
-    problem.check(limits=within)
-    charge_before_noise(
-        ledger, dataset, mechanism=MECHANISM, epsilon=noise.epsilon, neighbors=relation
+    promise = Guarantee(
+        mechanism=MECHANISM,
+        theorem=perturbation.theorem,
+        neighbors=Neighbors.parse(neighbors),
+        epsilon=stated("epsilon", target, toward=math.inf),
+        delta=stated("delta", perturbation.delta, toward=math.inf) if perturbation.delta else 0.0,
+        rho=None if perturbation.delta else stated("epsilon", target**2 / 2, toward=math.inf),
+        sensitivity=stated("sensitivity", most, toward=0),
+        sensitivity_source=sensitivity_source,
+        certificate=Certificate.NONE,
+        contingencies=tuple(contingencies),
     )
-    rewards = noise.draw(problem.sizes, source)
-    solution = problem.minimize(rewards, scale=noise.scale, limits=within)
+    _check(problem, perturbation, within)
+    charge_before_noise(
+        ledger,
+        dataset,
+        mechanism=MECHANISM,
+        epsilon=target,
+        delta=perturbation.delta,
+        neighbors=promise.neighbors,
+    )
+    solution = _perturbed_minimum(problem, perturbation, source, within)
     value = require_certified(solution)
     solver = solution.oracle if solution.certificate is Certificate.SOLVER else None
+    vouched = sensitivity_source != PROVED
+    met = conditions(source, within, solver=solver, vouched=vouched)
     return Release(
         value,
-        Guarantee(
-            mechanism=MECHANISM,
-            theorem=THEOREM,
-            neighbors=relation,
-            epsilon=claimed,
-            delta=0.0,
-            rho=rho,
-            sensitivity=range_sensitivity,
-            sensitivity_source=sensitivity_source,
+        replace(
+            promise,
             certificate=solution.certificate,
-            contingencies=(
-                *contingencies,
-                *conditions(source, within, solver=solver, vouched=sensitivity_source != PROVED),
-            ),
+            contingencies=(*promise.contingencies, *met),
         ),
     )
+
+
+def _check(problem: OneHotProblem[ValueT], perturbation: Perturbation, limits: Limits) -> None:
+    if perturbation.limit is None:
+        problem.check(limits=limits)
+    else:
+        _sphere(problem).check(total=perturbation.limit, limits=limits)
+
+
+def _perturbed_minimum(
+    problem: OneHotProblem[ValueT], perturbation: Perturbation, source: BitSource, limits: Limits
+) -> Solution[ValueT]:
+    rewards, total = perturbation.draw(problem.sizes, source)
+    scale = perturbation.scale
+    if total is None:
+        return problem.minimize(rewards, scale=scale, limits=limits)
+    return _sphere(problem).minimize(rewards, scale=scale, total=total, limits=limits)
+
+
+def _sphere(problem: OneHotProblem[ValueT]) -> SphereProblem[ValueT]:
+    """A problem whose values a lift has used already."""
+    assert isinstance(problem, SphereProblem)
+    return problem

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from oracles.lift import OneHotLift, one_hot
 from oracles.problem import IntegerProgram
+from oracles.total import TotalReward
 from oracles.zero_one.cells import CellTable, IntArray
 
 
@@ -35,12 +36,14 @@ class Formulation:
         program: Minimises errors plus costs; weights first, then error binaries, then indicators.
         priced: Cells that have an error binary, in the order of the binaries.
         lift: The one-hot lift of the weights, or None where bounds alone express them.
+        total: The reward for a total of the weights that the program has, or None.
     """
 
     cells: CellTable
     program: IntegerProgram
     priced: IntArray
     lift: OneHotLift | None
+    total: TotalReward | None = None
 
     def weights(self, point: NDArray[np.float64]) -> tuple[IntArray, ...]:
         """The weights of a point, one array per attribute."""
@@ -51,18 +54,31 @@ class Formulation:
         predicted = self.cells.margins(weights)[self.priced] >= 1
         majority = (self.cells.positive > self.cells.negative)[self.priced]
         base = np.concatenate([*weights, predicted != majority]).astype(np.float64)
-        return base if self.lift is None else self.lift.complete(base)
+        if self.lift is None:
+            return base
+        point = self.lift.complete(base)
+        if self.total is None:
+            return point
+        positions = [
+            int(np.searchsorted(values, weight))
+            for values, weight in zip(self.lift.values, np.concatenate(weights), strict=True)
+        ]
+        return np.concatenate([point, self.total.columns(self.total.total(positions))])
 
 
 def formulate(
-    cells: CellTable, weights: Sequence[int], costs: Sequence[IntArray] | None
+    cells: CellTable,
+    weights: Sequence[int],
+    costs: Sequence[IntArray] | None,
+    total: TotalReward | None = None,
 ) -> Formulation:
-    """State the minimisation of errors plus costs over a cell table.
+    """State the minimisation of errors plus costs, less a reward for a total, over a cell table.
 
     Args:
         cells: The table.
         weights: The integer values of every weight, ascending.
         costs: One integer array per attribute, shape ``(levels, len(weights))``, or None.
+        total: Only together with ``costs``.
     """
     program, priced = _errors_program(cells, weights)
     n_weights = sum(cells.levels)
@@ -73,7 +89,8 @@ def formulate(
     if costs is None:
         return Formulation(cells, lift.program, priced, lift)
     rewards = [-row for table in costs for row in table]
-    return Formulation(cells, lift.with_rewards(rewards), priced, lift)
+    rewarded = lift.with_rewards(rewards, total=total)
+    return Formulation(cells, rewarded, priced, lift, total)
 
 
 def _errors_program(cells: CellTable, weights: Sequence[int]) -> tuple[IntegerProgram, IntArray]:

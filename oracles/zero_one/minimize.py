@@ -15,6 +15,7 @@ from oracles.errors import ProblemError
 from oracles.highs import Highs
 from oracles.oracle import UNLIMITED, Limits, Oracle
 from oracles.solution import Certificate, Solution, Status
+from oracles.total import TotalReward
 from oracles.verdict import recheck
 from oracles.zero_one.cells import CellTable, IntArray
 from oracles.zero_one.descent import descend, total_cost
@@ -62,20 +63,45 @@ def minimize(
         if oracle is not None:
             raise ProblemError("oracle: only method 'milp' takes one")
         return _search(cells, values, tables, within)
-    program = formulate(cells, [int(v) for v in values], None if costs is None else tables)
-    start = program.point(descend(cells, [int(v) for v in values], tables))
+    return _solve(cells, values, None if costs is None else tables, None, oracle, within)
+
+
+def _solve(
+    cells: CellTable,
+    values: IntArray,
+    costs: list[IntArray] | None,
+    total: TotalReward | None,
+    oracle: Oracle | None,
+    limits: Limits,
+) -> Solution[tuple[IntArray, ...]]:
+    """Solve the formulation over cells, and count the errors of the answer again."""
+    listed = [int(v) for v in values]
+    tables = costs or [np.zeros((size, len(values)), dtype=np.int64) for size in cells.levels]
+    program = formulate(cells, listed, costs, total)
+    first = descend(cells, listed, tables)
+    start = None if _beyond(total, values, first) else program.point(first)
     solver = Highs() if oracle is None else oracle
-    answer = solver.minimize(program.program, limits=within, start=start)
+    answer = solver.minimize(program.program, limits=limits, start=start)
     found = recheck(program.program, answer, solver)
     if found.value is None:
         return Solution(found.status, None, None, found.bound, found.certificate, found.oracle)
     chosen = program.weights(found.value)
-    total = total_cost(cells, values, tables, chosen)
+    objective = total_cost(cells, values, tables, chosen)
+    if total is not None:
+        objective -= total.reward(np.searchsorted(values, np.concatenate(chosen)).tolist()) or 0
     proven = found.certificate is not Certificate.NONE
-    if found.objective is None or total > found.objective or (proven and total < found.objective):
+    claimed = found.objective
+    if claimed is None or objective > claimed or (proven and objective < claimed):
         # A feasible point of the program pays for every wrong row, and an optimal one for no other.
         return Solution(Status.ERROR, None, None, -np.inf, Certificate.NONE, found.oracle)
-    return Solution(found.status, chosen, total, found.bound, found.certificate, found.oracle)
+    return Solution(found.status, chosen, objective, found.bound, found.certificate, found.oracle)
+
+
+def _beyond(total: TotalReward | None, values: IntArray, weights: tuple[IntArray, ...]) -> bool:
+    """Whether a classifier's total has no level."""
+    if total is None:
+        return False
+    return total.reward(np.searchsorted(values, np.concatenate(weights)).tolist()) is None
 
 
 def _search(
@@ -135,8 +161,13 @@ class ZeroOneProblem:
         """One array of weights per attribute; every choice is a classifier."""
         return self.cells.split([self.weights[i] for i in positions])
 
-    def check(self, *, limits: Limits = UNLIMITED) -> None:
-        """Refuse weights that :func:`minimize` would refuse.
+    @property
+    def values(self) -> tuple[IntArray, ...]:
+        """``weights``, for every level of every attribute."""
+        return (np.asarray(self.weights, dtype=np.int64),) * len(self.sizes)
+
+    def check(self, *, total: TotalReward | None = None, limits: Limits = UNLIMITED) -> None:
+        """Refuse weights that :func:`minimize` would refuse; the zero classifier is always there.
 
         Raises:
             ProblemError: They are not distinct integers with 0 among them.
@@ -145,13 +176,29 @@ class ZeroOneProblem:
         self.cells.margin_bounds(self.weights)
 
     def minimize(
-        self, rewards: Sequence[IntArray], *, scale: int = 1, limits: Limits = UNLIMITED
+        self,
+        rewards: Sequence[IntArray],
+        *,
+        scale: int = 1,
+        total: TotalReward | None = None,
+        limits: Limits = UNLIMITED,
     ) -> Solution[tuple[IntArray, ...]]:
-        """Minimise ``scale * errors - rewards``."""
+        """Minimise ``scale * errors - rewards``.
+
+        A reward for a total couples all weights, which the search cannot: then the program over
+        cells is solved, whatever ``method`` says.
+        """
         stacked = -np.stack([np.asarray(reward, dtype=np.int64) for reward in rewards])
         costs = np.split(stacked, np.cumsum(self.cells.levels)[:-1])
+        scaled = self.cells.scaled(scale)
+        if total is not None:
+            order, values = check_weights(self.weights)
+            parts = tuple(part[order] for part in total.parts)
+            tables = [table[:, order] for table in costs]
+            sorted_total = dataclasses.replace(total, parts=parts)
+            return _solve(scaled, values, tables, sorted_total, self.oracle, limits)
         return minimize(
-            self.cells.scaled(scale),
+            scaled,
             self.weights,
             costs=costs,
             method=self.method,

@@ -20,7 +20,7 @@ from oracles import (
     Status,
     UnboundedError,
 )
-from oracles.lift import ReleasedVariables, one_hot
+from oracles.released import ReleasedVariables, one_hot
 
 
 @st.composite

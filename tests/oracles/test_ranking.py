@@ -19,8 +19,8 @@ from oracles import (
 )
 from oracles.coordinates import CountableProblem
 from oracles.finite import FiniteTable
-from oracles.lift import ReleasedVariables
 from oracles.ranking import MAX_SPREAD, best_points
+from oracles.released import ReleasedVariables
 from oracles.zero_one import CellTable, ZeroOneProblem
 
 

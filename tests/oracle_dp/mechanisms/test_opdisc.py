@@ -25,7 +25,7 @@ from oracle_dp import (
     UncertifiedError,
     opdisc,
 )
-from oracle_dp.mechanisms.opdisc import OneHotNoise
+from oracle_dp.mechanisms.perturbation import OneHotNoise
 from oracle_dp.noise import rational
 from oracle_dp.privacy import ContingencyKind
 from oracles import (
@@ -39,7 +39,7 @@ from oracles import (
     Status,
 )
 from oracles.finite import FiniteTable
-from oracles.lift import ReleasedVariables
+from oracles.released import ReleasedVariables
 
 from .exact_law import one_coordinate, two_coordinates
 
@@ -190,10 +190,10 @@ def enumerated_law(
     drawn: list[OneHotNoise] = []
     pending: Iterator[tuple[int, ...]]
 
-    def scripted(self: OneHotNoise, sizes: object, source: object) -> list[np.ndarray]:
+    def scripted(self: OneHotNoise, sizes: object, source: object) -> tuple[list[np.ndarray], None]:
         drawn.append(self)
         flat = np.array(next(pending))
-        return list(np.split(flat, np.cumsum(table.sizes)[:-1]))
+        return list(np.split(flat, np.cumsum(table.sizes)[:-1])), None
 
     monkeypatch.setattr(OneHotNoise, "draw", scripted)
     vectors = list(itertools.product(range(cells), repeat=sum(table.sizes)))
@@ -365,9 +365,9 @@ def test_sensitivity_is_never_rounded_down() -> None:
     # 0.1 as a float is slightly more than a tenth; 5 * 0.2 steps must clear the float's reading.
     seen = {}
 
-    def peek(self: OneHotNoise, sizes: object, source: object) -> list[np.ndarray]:
+    def peek(self: OneHotNoise, sizes: object, source: object) -> tuple[list[np.ndarray], None]:
         seen["noise"] = self
-        return [np.zeros(3, dtype=np.int64)]
+        return [np.zeros(3, dtype=np.int64)], None
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(OneHotNoise, "draw", peek)

@@ -32,8 +32,8 @@ from oracles import (
     Solution,
 )
 from oracles.finite import FiniteTable
-from oracles.lift import ReleasedVariables
 from oracles.ranking import best_points
+from oracles.released import ReleasedVariables
 from oracles.zero_one import CellTable, ZeroOneProblem
 
 from .capped_law import SENSITIVITY, Point, expected_law, log_ratio, mechanism_law, tables

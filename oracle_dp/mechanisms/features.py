@@ -1,0 +1,286 @@
+"""Lifts of a public grid into integer vectors phi(w): what radial noise is added along.
+
+A lift is used through two numbers, both found by enumeration in integers
+(docs/theory/objective_perturbation.md, Theorem 3):
+
+- the **gain**, a lower bound on ``<phi(w), phi(w) - phi(v)>`` over all w != v. It must exceed
+  ``scale * sensitivity``, which says how many lattice steps a unit of loss may have;
+- the **radius**, an upper bound on ``norm(phi(w))``, which the noise must cover.
+
+The lift pi of Neel et al. (2020), ``(w / D, sqrt(1 - norm(w)^2 / D^2))``, has irrational entries.
+Here it is ``(g w, h[norm(w)^2])`` with integers g and h, rounded once and for all: gain and radius
+are those of the rounded lift, so rounding costs a little noise and no guarantee.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oracle_dp.errors import ParameterError
+from oracles.total import TotalReward
+
+IntArray = NDArray[np.int64]
+Levels = NDArray[np.int64] | NDArray[np.float64]
+
+MAX_TOTAL = 4_000
+"""Largest squared norm, in grid steps, whose pairs are enumerated: 16 million of them."""
+
+ROUNDING_COST = 1.1
+"""Factor on the noise up to which coarser entries of the rounded lift are preferred."""
+
+CENTRED_BINARY_STEP = 8
+"""g of the centred-binary lift: with it, the strict shift costs less than 2% of the noise."""
+
+
+class Lift(Protocol):
+    """phi: integer vectors for the points of a grid."""
+
+    @property
+    def dimension(self) -> int:
+        """k, the length of the vectors."""
+        ...
+
+    @property
+    def gain(self) -> int:
+        """Lower bound on ``<phi(w), phi(w) - phi(v)>`` over distinct points."""
+        ...
+
+    @property
+    def squared_radius(self) -> int:
+        """Upper bound on ``norm(phi(w))^2``."""
+        ...
+
+    def rewards(self, noise: IntArray) -> tuple[list[IntArray], TotalReward | None]:
+        """``<noise, phi(w)>`` as rewards per (coordinate, value) and one for a total."""
+        ...
+
+
+def scale_of(lift: Lift, sensitivity: Fraction) -> int:
+    """The most lattice steps per unit of loss that the gain allows: ``scale * Delta < gain``.
+
+    Raises:
+        ParameterError: Not even one.
+    """
+    scale = math.ceil(lift.gain / sensitivity) - 1
+    if scale < 1:
+        raise ParameterError(
+            f"sensitivity: {float(sensitivity):g} is too large for this lift; divide the losses by "
+            "a public constant, or take lift 'one_hot'"
+        )
+    return scale
+
+
+def radius_of(lift: Lift) -> Fraction:
+    """A rational at or above the radius, within 2^-20."""
+    grid = 1 << 20
+    return Fraction(math.isqrt(lift.squared_radius * grid * grid - 1) + 1, grid)
+
+
+@dataclass(frozen=True, eq=False)
+class CentredBinaryLift:
+    """``g (2 b - 1)`` for coordinates b with two values: already on a sphere.
+
+    Two points that differ in t coordinates have ``<phi(w), phi(w) - phi(v)> = 2 g^2 t``.
+
+    Args:
+        sizes: Number of values of each coordinate, at most 2; those with one have no entry.
+
+    Raises:
+        ParameterError: A coordinate has more than two values.
+    """
+
+    sizes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if max(self.sizes, default=0) > 2:
+            raise ParameterError(
+                f"lift: 'centred_binary' needs coordinates of two values, and one has "
+                f"{max(self.sizes)}; take 'pi' or 'one_hot'"
+            )
+
+    @property
+    def dimension(self) -> int:
+        """One entry per coordinate of two values, and at least one."""
+        return max(1, sum(size == 2 for size in self.sizes))
+
+    @property
+    def gain(self) -> int:
+        """With t = 1."""
+        return 2 * CENTRED_BINARY_STEP**2
+
+    @property
+    def squared_radius(self) -> int:
+        """The same for all points."""
+        return self.dimension * CENTRED_BINARY_STEP**2
+
+    def rewards(self, noise: IntArray) -> tuple[list[IntArray], TotalReward | None]:
+        """Linear in the coordinates."""
+        own = iter((CENTRED_BINARY_STEP * noise).tolist())
+        return [
+            np.array([-entry, entry], dtype=np.int64)
+            if size == 2 and (entry := next(own)) is not None
+            else np.zeros(size, dtype=np.int64)
+            for size in self.sizes
+        ], None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pairs:
+    """What is used of a grid of integer points z: their squared norms, and how close two can be.
+
+    Attributes:
+        least: Least squared norm.
+        most: Greatest squared norm.
+        gap: Coordinates of two points are equal or differ by at least this.
+    """
+
+    least: int
+    most: int
+    gap: int
+
+    @classmethod
+    def of(cls, values: Sequence[IntArray]) -> Pairs:
+        """Of a grid given by each coordinate's values; those with one value do not count."""
+        varying = [z for z in values if len(z) > 1]
+        return cls(
+            least=sum(int((z * z).min()) for z in varying),
+            most=sum(int((z * z).max()) for z in varying),
+            gap=min((int(np.diff(np.sort(z)).min()) for z in varying), default=1),
+        )
+
+    def gain(self, g: int, h: Levels) -> float:
+        """Least ``<phi(w), phi(w) - phi(v)>`` that distinct points could have.
+
+        Of points with squared norms a and b, ``<w, v> <= sqrt(a b)`` and
+        ``2 <w, v> = a + b - norm(w - v)^2 <= a + b - gap^2``.
+        """
+        norms = np.arange(self.least, len(h))
+        a, b = norms[:, None], norms[None, :]
+        inner = np.minimum(_integer_sqrt(a * b), (a + b - self.gap**2) // 2)
+        own, other = h[a], h[b]
+        gains = g * g * (a - inner) + own * (own - other)
+        # No point, no pair: any gain will do.
+        return float(gains.min()) if gains.size else float(g * g)
+
+    def squared_radius(self, g: int, h: Levels) -> float:
+        """Greatest squared norm of phi, and at least 1."""
+        norms = np.arange(self.least, len(h))
+        return max([1.0, *(g * g * norms + h[norms] ** 2).tolist()])
+
+    def noise_per_loss(self, g: int, h: Levels) -> float:
+        """Radius squared over gain, to which the noise's effect on the loss is proportional."""
+        gain = self.gain(g, h)
+        return self.squared_radius(g, h) / gain if gain > 0 else math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class PiLift:
+    """``(g z, h[norm(z)^2])`` with ``z = w / step``, step the greatest common divisor of the grid.
+
+    Attributes:
+        values: z of each coordinate's values; coordinates with one value have no entry.
+        multiplier: g.
+        levels: h, for squared norms 0..T. Points beyond T do not belong to the set.
+        pairs: Which squared norms and distances there are.
+    """
+
+    values: tuple[IntArray, ...]
+    multiplier: int
+    levels: IntArray
+    pairs: Pairs
+
+    @classmethod
+    def of(cls, values: Sequence[IntArray], *, max_norm: float | None = None) -> PiLift:
+        """The lift of a grid, with the coarsest entries that cost at most ``ROUNDING_COST``.
+
+        Args:
+            values: The integer values of each coordinate.
+            max_norm: Only points w of at most this Euclidean norm belong to the set.
+
+        Raises:
+            ParameterError: The grid reaches too far, or ``max_norm`` is not positive.
+        """
+        step, z = _grid(values)
+        reach = Pairs.of(z)
+        top = reach.most if max_norm is None else min(reach.most, _squared(max_norm, step))
+        if top > MAX_TOTAL:
+            raise ParameterError(
+                f"lift: 'pi' enumerates squared norms, and they reach {top} steps of the grid, "
+                f"more than {MAX_TOTAL}: use smaller values, or give max_norm"
+            )
+        pairs = replace(reach, most=max(top, reach.least))
+        ideal = pairs.noise_per_loss(1, np.sqrt(np.arange(pairs.most, -1, -1.0)))
+        for bits in range(3, 16):
+            g = 1 << bits
+            h = _concave_levels(g, pairs.most)
+            if pairs.noise_per_loss(g, h) <= ROUNDING_COST * ideal:
+                break
+        return cls(z, g, h[: top + 1], pairs)
+
+    @property
+    def dimension(self) -> int:
+        """One entry per coordinate of at least two values, and one for the norm."""
+        return sum(len(z) > 1 for z in self.values) + 1
+
+    @property
+    def gain(self) -> int:
+        """By enumeration of pairs of squared norms."""
+        return int(self.pairs.gain(self.multiplier, self.levels))
+
+    @property
+    def squared_radius(self) -> int:
+        """By enumeration of squared norms."""
+        return int(self.pairs.squared_radius(self.multiplier, self.levels))
+
+    def rewards(self, noise: IntArray) -> tuple[list[IntArray], TotalReward | None]:
+        """Linear in the coordinates, and ``noise[-1] * h`` for the squared norm."""
+        own = iter(noise[:-1].tolist())
+        linear = [
+            self.multiplier * next(own) * z if len(z) > 1 else np.zeros(1, dtype=np.int64)
+            for z in self.values
+        ]
+        parts = tuple(z * z if len(z) > 1 else np.zeros(1, dtype=np.int64) for z in self.values)
+        return linear, TotalReward(parts=parts, levels=self.levels, factor=int(noise[-1]))
+
+
+def _grid(values: Sequence[IntArray]) -> tuple[int, tuple[IntArray, ...]]:
+    """The greatest common divisor of all values of coordinates that vary, and the quotients."""
+    varying = [np.asarray(v, dtype=np.int64) for v in values if len(v) > 1]
+    step = max(1, int(np.gcd.reduce(np.concatenate(varying)))) if varying else 1
+    return step, tuple(np.asarray(v, dtype=np.int64) // (step if len(v) > 1 else 1) for v in values)
+
+
+def _squared(max_norm: float, step: int) -> int:
+    if not 0 < max_norm < math.inf:
+        raise ParameterError(f"max_norm: a positive number expected, not {max_norm!r}")
+    return int(Fraction(max_norm) ** 2 / step**2)
+
+
+def _concave_levels(g: int, top: int) -> IntArray:
+    """Integers near ``g sqrt(top - t)``, t = 0..top, with concave differences.
+
+    The least over integer slopes of lines with integer offsets, which makes them concave exactly:
+    then a program can express them by one variable (:class:`oracles.total.TotalReward`).
+    """
+    t = np.arange(top + 1)
+    true = g * np.sqrt(top - t)
+    slopes = np.arange(g + 1)
+    # Beyond slope g the tangents meet the last level only.
+    offsets = np.array([np.rint((true + slope * t).max()) for slope in slopes]).astype(np.int64)
+    lines = offsets[:, None] - slopes[:, None] * t[None, :]
+    return np.asarray(lines.min(axis=0), dtype=np.int64)
+
+
+def _integer_sqrt(squares: IntArray) -> IntArray:
+    """Exact floor of the square root of integers below 2^50."""
+    root = np.sqrt(squares.astype(np.float64)).astype(np.int64)
+    root -= (root * root > squares).astype(np.int64)
+    root += ((root + 1) * (root + 1) <= squares).astype(np.int64)
+    return root

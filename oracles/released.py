@@ -1,0 +1,128 @@
+"""Some integer variables of a program as a problem of their own; the others are recourse."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oracles.errors import UnboundedError
+from oracles.lift import OneHotLift, one_hot
+from oracles.oracle import UNLIMITED, Limits, Oracle
+from oracles.problem import IntegerProgram
+from oracles.solution import Solution, Status
+from oracles.total import TotalReward
+from oracles.verdict import recheck
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedVariables:
+    """A program of which some integer variables are wanted; the others are recourse.
+
+    The loss of a choice w of the released variables is the minimum of the objective over the
+    recourse; ``Solution.value`` is w alone, shape ``(len(released),)``, never the recourse.
+
+    Args:
+        program: The program.
+        released: Indices of integer variables with finite bounds.
+        oracle: What solves it.
+
+    Raises:
+        ProblemError: As :func:`one_hot`.
+    """
+
+    program: IntegerProgram
+    released: tuple[int, ...]
+    oracle: Oracle
+    lift: OneHotLift = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lift", one_hot(self.program, self.released))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of values of each released variable."""
+        return tuple(len(values) for values in self.lift.values)
+
+    @property
+    def values(self) -> tuple[IntArray, ...]:
+        """The values of each released variable, ascending."""
+        return self.lift.values
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether objective and recourse are integer."""
+        return self.program.has_integer_objective and bool(self.program.integer.all())
+
+    @property
+    def n_points(self) -> int | None:
+        """Number of choices; not known for a program with rows."""
+        return None if self.program.n_rows else math.prod(self.sizes)
+
+    @property
+    def loss_spread(self) -> int:
+        """Sum of ``|cost| * (greatest - least value)``: without rows, no choice moves the rest."""
+        costs = self.program.objective[list(self.released)]
+        return sum(
+            math.ceil(abs(float(cost))) * int(values[-1] - values[0])
+            for cost, values in zip(costs, self.lift.values, strict=True)
+        )
+
+    def positions(self, value: IntArray) -> tuple[int, ...]:
+        """Index of each released variable's value."""
+        return tuple(
+            int(np.searchsorted(values, chosen))
+            for values, chosen in zip(self.lift.values, value, strict=True)
+        )
+
+    def point(self, positions: Sequence[int]) -> IntArray:
+        """The released variables; without rows every choice is a point."""
+        chosen = zip(self.lift.values, positions, strict=True)
+        return np.array([values[i] for values, i in chosen], dtype=np.int64)
+
+    def check(self, *, total: TotalReward | None = None, limits: Limits = UNLIMITED) -> None:
+        """Refuse an infeasible or unbounded program.
+
+        With ``total``, points beyond its last level count as infeasible.
+
+        Raises:
+            InfeasibleError: No point satisfies the constraints.
+            UnboundedError: The objective has no minimum.
+            SolverError: The limits were reached before a feasible point was found.
+        """
+        if total is None:
+            constant = self.program.with_objective(self.program.objective * 0)
+        else:
+            nothing = [np.zeros(size, dtype=np.int64) for size in self.sizes]
+            flat = replace(total, factor=0)
+            constant = self.lift.with_rewards(nothing, scale=0, total=flat)
+        feasible = self.oracle.minimize(constant, limits=limits)
+        feasible.require_point()
+        improving = np.where(self.program.objective > 0, self.program.lower, self.program.upper)
+        if np.isfinite(improving[self.program.objective != 0]).all():
+            return
+        # A feasible program with rational data is unbounded iff its relaxation is.
+        relaxed = self.oracle.minimize(self.program.relaxed(), limits=limits)
+        if relaxed.status is Status.UNBOUNDED:
+            raise UnboundedError(f"program: {Status.UNBOUNDED.message}")
+
+    def minimize(
+        self,
+        rewards: Sequence[IntArray],
+        *,
+        scale: int = 1,
+        total: TotalReward | None = None,
+        limits: Limits = UNLIMITED,
+    ) -> Solution[IntArray]:
+        """Minimise ``scale * objective - rewards``; the oracle's answer is checked here again."""
+        lifted = self.lift.with_rewards(rewards, scale=scale, total=total)
+        found = recheck(lifted, self.oracle.minimize(lifted, limits=limits), self.oracle)
+        value = None if found.value is None else found.value[list(self.released)].astype(np.int64)
+        return Solution(
+            found.status, value, found.objective, found.bound, found.certificate, found.oracle
+        )
