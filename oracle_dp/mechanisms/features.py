@@ -172,7 +172,7 @@ class Pairs:
     def squared_radius(self, g: int, h: Levels) -> float:
         """Greatest squared norm of phi, and at least 1."""
         norms = np.arange(self.least, len(h))
-        return max([1.0, *(g * g * norms + h[norms] ** 2).tolist()])
+        return float(np.max(g * g * norms + h[norms] ** 2, initial=1))
 
     def noise_per_loss(self, g: int, h: Levels) -> float:
         """Radius squared over gain, to which the noise's effect on the loss is proportional."""
