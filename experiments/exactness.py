@@ -20,18 +20,16 @@ left out. A result speaks of the code that it names: a change of the sampler ask
 from __future__ import annotations
 
 import argparse
-import datetime
 import itertools
 import json
-import subprocess
 import time
 from fractions import Fraction
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 from scipy.stats import chisquare, kstest
 
+from experiments.result import result, write
 from oracle_dp import ZeroOneExponential
 from oracles.zero_one import CellTable
 
@@ -134,18 +132,6 @@ def verdict(records: list[dict[str, object]]) -> dict[str, object]:
     }
 
 
-def commit() -> str | None:
-    """The commit of the code, with a mark if it was changed since."""
-    described = subprocess.run(
-        ["git", "describe", "--always", "--dirty", "--abbrev=40"],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=Path(__file__).parent,
-    )
-    return described.stdout.strip() or None
-
-
 def main() -> None:
     """Run all instances and write the result."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
@@ -156,17 +142,13 @@ def main() -> None:
     for number in range(len(instances())):
         records.append(run_instance(number, options.draws))
         print(json.dumps(records[-1]), flush=True)
-    result = {
-        "experiment": "exactness of the exponential mechanism",
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "commit": commit(),
-        "versions": {name: version(name) for name in ("oracle-dp", "numpy", "numba", "scipy")},
-        **verdict(records),
-        "instances": records,
-    }
-    if options.output is not None:
-        options.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps({key: result[key] for key in ("least_p", "kolmogorov_smirnov_p", "passes")}))
+    found = result(
+        "exactness of the exponential mechanism",
+        {**verdict(records), "instances": records},
+        libraries=("numba",),
+    )
+    write(options.output, found)
+    print(json.dumps({key: found[key] for key in ("least_p", "kolmogorov_smirnov_p", "passes")}))
 
 
 if __name__ == "__main__":
