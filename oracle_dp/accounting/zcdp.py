@@ -28,6 +28,9 @@ PRECISION = 256
 _LOWEST = -100.0
 """Logarithm of the least order less 1, and less that of the greatest."""
 
+_LEAST_RHO = Fraction(1, 2**600)
+"""Below it a rho counts as this one when epsilon is sought."""
+
 
 def converts(rho: Fraction, epsilon: Fraction, delta: Fraction, order: Fraction) -> bool:
     """Whether rho-zCDP is certain to imply (epsilon, delta) by this order."""
@@ -107,6 +110,7 @@ def converted_epsilon(rho: Fraction, delta: Fraction) -> float:
     """
     if rho == 0:
         return 0.0
+    rho = max(rho, _LEAST_RHO)
     try:
         order = 1 + Fraction(_order_for_delta(float(rho), -_log(delta)))
     except (OverflowError, ValueError, ZeroDivisionError):
@@ -129,6 +133,8 @@ def _order_for_delta(rho: float, log: float) -> float:
 
     # Increasing where ln a < ln(1/delta), and the least epsilon lies there.
     low, high = _LOWEST, min(-_LOWEST, _log_expm1(log))
+    if slope(high) <= 0:
+        return math.exp(high)
     return math.exp(float(brentq(slope, low, high, xtol=1e-13)))
 
 
