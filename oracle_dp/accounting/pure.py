@@ -45,7 +45,7 @@ def compose_pure(epsilons: Sequence[float | Fraction], *, delta: float | Fractio
     found = [basic]
     if concentrated <= 10**6:
         found.append(converted_epsilon(concentrated, allowed))
-    if allowed > 10 * _FFT and basic < 1e5:
+    if allowed > 10 * _FFT and 1e-9 < basic < 1e5:
         found.append(_randomized_responses([e for e in exact if e > 0], float(allowed)))
     return min(found)
 
@@ -54,8 +54,9 @@ def _randomized_responses(epsilons: Sequence[Fraction], delta: float) -> float:
     from dp_accounting.pld import common, privacy_loss_distribution
 
     least, total = min(epsilons), sum(epsilons, Fraction(0))
-    # A grid on which the least epsilon lies, up to rounding in the last place: upwards.
-    interval = above(least / max(1, math.floor(least * _GRID / total)))
+    # A grid on which the least epsilon lies, unless it is too small for that.
+    points = math.floor(least * _GRID / total)
+    interval = above(least / points if points else total / _GRID)
     whole = privacy_loss_distribution.identity(interval)
     for epsilon, times in Counter(epsilons).items():
         one = privacy_loss_distribution.from_privacy_parameters(
