@@ -6,7 +6,8 @@ fixed start, each paid for. For attribute sets whose joint law :mod:`.exponentia
 Theorem (docs/theory/rivals.md, Theorem 4). An update redraws every level of one attribute, each
 from exp(-b cost of its value), with the other attributes' weights as released. With s = 1 under
 ``add_remove`` and ``zero_out`` and s = 2 under ``replace`` it is pure s b and ((s b)^2 / 8)-zCDP; T
-updates are pure T s b and (T (s b)^2 / 8)-zCDP, hence (epsilon, delta) by :mod:`oracle_dp.zcdp`.
+updates are pure T s b and (T (s b)^2 / 8)-zCDP, hence (epsilon, delta) by
+:mod:`oracle_dp.accounting.zcdp`.
 
 Where its hypotheses are enforced: start, order and number of updates are parameters, and no
 update is skipped, repeated or chosen by its result; every level of the domain is drawn,
@@ -23,6 +24,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from oracle_dp.accounting.zcdp import largest_rho
 from oracle_dp.errors import ParameterError, PrivacyError
 from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms.base import charge_before_noise, conditions, limits_or_none, stated
@@ -31,7 +33,6 @@ from oracle_dp.noise import BitSource, bit_source, positive_rational, rational
 from oracle_dp.noise.reals import pick_cost
 from oracle_dp.privacy import Contingency, Guarantee, Neighbors, Release
 from oracle_dp.sensitivity import PROVED, ZERO_ONE
-from oracle_dp.zcdp import largest_rho
 from oracles import Certificate, Limits
 from oracles.zero_one import CellTable
 from oracles.zero_one.cells import IntArray

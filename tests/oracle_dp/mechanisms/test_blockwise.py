@@ -12,12 +12,12 @@ import pytest
 from scipy.stats import chisquare
 
 from oracle_dp import Budget, Ledger, LedgerError, Neighbors, OverspendError, ParameterError
+from oracle_dp.accounting.zcdp import largest_rho
 from oracle_dp.mechanisms import blockwise as module
 from oracle_dp.mechanisms.blockwise import blockwise, calibrate, level_costs
 from oracle_dp.noise import SeededBits, rational
 from oracle_dp.privacy import ContingencyKind
 from oracle_dp.sensitivity import ZERO_ONE
-from oracle_dp.zcdp import largest_rho
 from oracles import Certificate, Limits, ProblemError
 from oracles.zero_one import CellTable
 

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import norm
 
 from oracle_dp import ParameterError
-from oracle_dp.zcdp import converts, largest_rho
+from oracle_dp.accounting.zcdp import converts, largest_rho
 
 EPSILONS = [Fraction(1, 1000), Fraction(1, 10), Fraction(1), Fraction(10), Fraction(300)]
 DELTAS = [Fraction(1, 2), Fraction(1, 100), Fraction(1, 10**6), Fraction(1, 10**12)]
