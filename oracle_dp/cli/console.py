@@ -35,7 +35,7 @@ def named_errors() -> Iterator[None]:
 
     try:
         yield
-    except (PrivacyError, OracleError, OSError, UnicodeDecodeError) as error:
+    except (PrivacyError, OracleError, OSError) as error:
         typer.echo(f"oracle-dp: {type(error).__name__}: {error}", err=True)
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
