@@ -32,8 +32,6 @@ def read_bytes(path: Path, what: str) -> bytes:
     except OSError as error:
         reason = _REASONS.get(type(error), error.strerror or "the system gives no reason")
         raise ParameterError(f"{what}: cannot read {path}: {reason}") from None
-    except ValueError:  # A path with a NUL in it.
-        raise ParameterError(f"{what}: not a path: {str(path)!r}") from None
 
 
 def check_writable(path: Path, *, what: str, force: bool) -> None:

@@ -54,7 +54,7 @@ def plan_train(
     data: Annotated[
         PublicData | None,
         typer.Argument(
-            metavar="[DATA]",
+            metavar="DATA",
             help=f"What stands in for your rows: {' or '.join(PublicData)}; or use --domain.",
             show_default=False,
         ),
@@ -140,11 +140,11 @@ def _stage(
     if data is PublicData.SYNTHETIC:
         if attributes is not None:
             raise ParameterError("attributes: only 'adult' and a domain file have some")
-        shape = levels or SYNTHETIC_LEVELS
+        shape = SYNTHETIC_LEVELS if levels is None else levels
         return Stage(_synthetic(integers(shape), rows), f"synthetic {shape}")
     _only(levels, "levels", PublicData.SYNTHETIC)
     if domain is None:
-        shape = attributes or ADULT_ATTRIBUTES
+        shape = ADULT_ATTRIBUTES if attributes is None else attributes
         return Stage(_adult(shape, missing, rows), f"adult {shape}")
     file = confirmed(domain, target=None, classes=None, attributes=attributes)
     cards = 1 if file.classes is None or len(file.classes) == 2 else len(file.classes)

@@ -52,7 +52,12 @@ def adult(attributes: str | None, missing: Missing | None) -> Source:
 
     data = load_adult(missing=(missing or Missing.DROP).value)
     rows, test = (Rows(data.X.iloc[part], data.y.iloc[part]) for part in (data.train, data.test))
-    return Source(rows, data.domain[split(attributes or ADULT_ATTRIBUTES)], data.classes, test)
+    return Source(
+        rows,
+        data.domain[split(ADULT_ATTRIBUTES if attributes is None else attributes)],
+        data.classes,
+        test,
+    )
 
 
 def confirmed(
@@ -139,5 +144,5 @@ def _labelled(path: Path, file: DomainFile, what: str) -> Rows:
 def _same(path: Path, other: Path) -> bool:
     try:
         return path == other or os.path.samefile(path, other)
-    except (OSError, ValueError):  # One is not there, which is told when it is read.
+    except OSError:  # One is not there, which is told when it is read.
         return False
