@@ -15,6 +15,7 @@ side of saying little:
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -128,6 +129,9 @@ class Draft:
         return "\n".join([tomlkit.dumps(document).rstrip(), "", *lines]).rstrip() + "\n"
 
 
+_CODE = re.compile(r"[+-]?0\d")
+"""A postcode or the like: nobody writes a number so."""
+
 _TOO_MANY = f"more than {MAX_LISTED} distinct values; group them, or name the public ones"
 _HEAD = (
     "DRAFTED FROM PRIVATE ROWS: as private as they are, and not to be used as it is.",
@@ -200,6 +204,8 @@ def _attribute(name: str, column: pd.Series[Any]) -> Categorical | Binned | str:
         return _TOO_MANY  # Soon known of a million identifiers.
     numbers = [parse_number(text) for text in distinct.tolist()]
     finite = np.array([n is not None and math.isfinite(n) for n in numbers], dtype=bool)
+    if any(map(_CODE.match, distinct.tolist())):
+        return _text(name, distinct.tolist(), len(column))
     if finite.all():
         return _numeric(name, np.array(numbers, dtype=np.float64), counts)
     if _marked(finite, counts):

@@ -163,9 +163,10 @@ def _errors(classifier: ZeroOneClassifier, test: Rows | None) -> dict[str, objec
     """Shares of wrong rows, from public rows or not at all."""
     if test is None:
         return {"test_error": None, "majority_error": None, "test_rows": None}
+    largest = int(test.y.value_counts().max())
     return {
         "test_error": float((classifier.predict(test.x) != test.y.to_numpy()).mean()),
-        "majority_error": 1 - float(test.y.value_counts(normalize=True).max()),
+        "majority_error": (len(test.y) - largest) / len(test.y),
         "test_rows": len(test.y),
     }
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 
 import pytest
+
+from oracle_dp.cli.choices import Mechanism, Missing, Relation
 
 from .support import run
 
@@ -41,3 +44,24 @@ def test_without_a_command_the_help_is_shown() -> None:
     result = run()
     assert "Usage: oracle-dp" in result.output
     assert result.exit_code == 2
+
+
+def test_version() -> None:
+    result = run("--version")
+    assert result.exit_code == 0
+    assert result.stdout == f"oracle-dp {version('oracle-dp')}\n"
+
+
+@pytest.mark.parametrize("command", [*((name,) for name in COMMANDS), ("plan", "train")], ids=str)
+def test_help_is_not_cut_on_a_narrow_terminal(
+    command: Sequence[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = run(*command, "--help").stdout
+    assert "…" not in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_every_choice_is_in_the_help() -> None:
+    words = run("train", "--help").stdout.replace(",", " ").replace(".", " ").split()
+    assert {*Mechanism, *Relation, *Missing} <= set(words)

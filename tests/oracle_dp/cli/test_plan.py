@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
-from .support import refused, run
+from .support import DOMAIN_FILE, own, refused, run
 
 
 def test_plan_is_a_table_that_aligns() -> None:
@@ -50,3 +51,46 @@ def test_plan_says_what_a_limit_left_undone() -> None:
 def test_plan_names_what_is_wrong(words: tuple[str, ...], named: str) -> None:
     result = run("plan", "train", "adult", *words)
     refused(result, named)
+
+
+def test_plan_for_a_domain_file(tmp_path: Path) -> None:
+    own(tmp_path)
+    (tmp_path / "rows.csv").unlink()  # Not needed: the rows are made up.
+    words = ("plan", "train", "--domain", str(tmp_path / "domain.toml"), "--epsilons", "5")
+    result = run(*words, "--rows", "300", "--runs", "1")
+    assert result.exit_code == 0
+    title, rows, *_ = result.stdout.splitlines()
+    assert title == "exponential on made-up rows for purpose,age, weights -1,0,1"
+    assert rows.startswith("300 public rows")
+    (line,) = json.loads(run(*words, "--runs", "1", "--attributes", "age", "--json").stdout)
+    assert line["epsilon"] == 5
+
+
+def test_plan_for_three_classes_is_of_one_card(tmp_path: Path) -> None:
+    three = DOMAIN_FILE.replace('"no", ', '"no", "late", ')
+    own(tmp_path, domain=three)
+    words = ("--epsilons", "3", "--rows", "300", "--runs", "2")
+    many = ("plan", "train", "--domain", str(tmp_path / "domain.toml"))
+    result = run(*many, *words)
+    assert "; one of 3 cards, on its share of epsilon" in result.stdout
+    assert result.stdout.splitlines()[-1].split()[0] == "3"
+    # The same made-up rows and seeds at a third of epsilon.
+    (of_three,) = json.loads(run(*many, *words, "--json").stdout)
+    words = ("--epsilons", "1", "--rows", "300", "--runs", "2", "--levels", "3,3", "--json")
+    (alone,) = json.loads(run("plan", "train", "synthetic", *words).stdout)
+    assert (of_three["error"], of_three["spread"]) == (alone["error"], alone["spread"])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "data: one of 'adult', 'synthetic' or --domain FILE.toml expected"),
+        (("adult", "--domain", "d.toml"), "and not both"),
+        (("synthetic", "--attributes", "sex"), "attributes: only 'adult' and a domain file"),
+        (("synthetic", "--missing", "drop"), "missing: only 'adult' has it"),
+        (("--domain", "d.toml", "--levels", "2"), "levels: only 'synthetic' has it"),
+    ],
+    ids=str,
+)
+def test_plan_on_one_thing_at_a_time(words: tuple[str, ...], message: str) -> None:
+    refused(run("plan", "train", *words), message)
