@@ -69,5 +69,7 @@ def _summary(draft: Draft, rows: Path, output: Path) -> str:
     lines = [f"{output}: {len(draft.attributes)} attributes, {len(draft.left_out)} left out"]
     lines += [f"  {name!r}: {reason}" for name, reason in draft.left_out]
     command = shlex.join(["oracle-dp", "train", str(rows), "--domain", str(output)])
+    if draft.target is None:
+        command += " --target COLUMN --classes NEGATIVE,POSITIVE"
     lines.append(f"check every line of it, set 'confirmed_public = true', then: {command}")
     return "\n".join(lines)

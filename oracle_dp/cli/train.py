@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from oracle_dp.estimators.zero_one import ZeroOneClassifier
 
 
+EXACT = (Mechanism.EXPONENTIAL, Mechanism.OPDISC)
+"""Mechanisms whose effort grows with all combinations of attributes, without a bound."""
+
+MANY = 5
+"""Attributes; with more, an exact mechanism may not end on rows that are hard to tell apart."""
+
+
 @dataclass(frozen=True, slots=True)
 class OwnFile:
     """The options that only a CSV file has."""
@@ -114,6 +121,13 @@ def train(
             sweeps=sweeps,
             delta=delta,
         )
+        if mechanism in EXACT and len(source.domain) > MANY:
+            typer.echo(
+                f"oracle-dp: {len(source.domain)} attributes: {mechanism.value} runs until it is "
+                "done, which may take too long; choose a few by --attributes, and try how long "
+                "with 'oracle-dp plan train'",
+                err=True,
+            )
         with spinner(f"training by {mechanism.value} (it runs until it is done)"):
             classifier.fit(source.rows.x, source.rows.y)
         report = _report(classifier, source)

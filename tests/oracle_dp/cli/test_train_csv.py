@@ -128,3 +128,15 @@ def test_spellings_of_the_same_rows(text: str, differs: bool, tmp_path: Path) ->
 )
 def test_options_of_the_other_source(words: tuple[str, ...], message: str) -> None:
     refused(run("train", *words), f"ParameterError: {message}")
+
+
+def test_many_attributes_are_warned_of(tmp_path: Path) -> None:
+    names = "abcdef"
+    entries = "".join(f'[[attributes]]\nname = "{x}"\ncategories = ["0"]\n' for x in names)
+    domain = DOMAIN_FILE.split("[[")[0] + entries
+    rows = ",".join((*names, "repaid")) + "\n"
+    done = run(*own(tmp_path, rows, domain), "--mechanism", "opdisc")
+    assert done.exit_code == 0
+    assert "oracle-dp: 6 attributes: opdisc runs until it is done" in done.stderr
+    for words in (("--mechanism", "blockwise"), ("--attributes", "a,b")):
+        assert run(*own(tmp_path, rows, domain), *words).stderr == ""
