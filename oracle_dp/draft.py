@@ -118,6 +118,7 @@ class Draft:
         if self.target is None:
             for line in _NO_TARGET:
                 document.add(tomlkit.comment(line))
+            document.add(tomlkit.nl())
         else:
             document.add("target", _target(self.target, self.classes or ()))
         entries = tomlkit.aot()
@@ -145,7 +146,6 @@ _NO_TARGET = (
     "[target]",
     'column = "..."',
     'classes = ["...", "..."]',
-    "",
 )
 
 

@@ -47,7 +47,7 @@ def domain(
     The draft is NOT private and NOT public: it is read from the rows. 'train' refuses it until a
     person has checked it against public knowledge and set 'confirmed_public = true' in it.
     """
-    with named_errors():
+    with named_errors(spends=False):
         from oracle_dp.draft import Draft
 
         if output is not None:

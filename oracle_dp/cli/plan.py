@@ -90,7 +90,7 @@ def plan_train(
     rows are made up, with that file's levels. Effort on other data may differ; the exact
     mechanisms run until they are done.
     """
-    with named_errors():
+    with named_errors(spends=False):
         from oracle_dp.plan import estimate
         from oracles import Limits
 

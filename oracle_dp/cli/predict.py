@@ -30,7 +30,7 @@ def predict(
     as_json: options.AsJson = False,
 ) -> None:
     """Predict the class of every row of a CSV file, one per line."""
-    with named_errors():
+    with named_errors(spends=False):
         from oracle_dp.errors import ReleaseFormatError
         from oracle_dp.estimators.one_vs_rest import OneVsRest
         from oracle_dp.estimators.scoring_card import ScoringCard

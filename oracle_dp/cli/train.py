@@ -97,7 +97,7 @@ def train(
     Errors are measured on public rows alone: Adult's own test split, or --public-test. Nothing is
     measured on the training rows.
     """
-    with named_errors():
+    with named_errors(spends=True):
         from oracle_dp.estimators.zero_one import ZeroOneClassifier
         from oracles import Limits
 

@@ -15,7 +15,7 @@ from oracle_dp import (
     ScoringCard,
 )
 
-from .support import COMMAND, ROOT, refused, run
+from .support import COMMAND, ROOT, own, refused, run
 
 
 def test_a_refused_release_is_not_saved(tmp_path: Path) -> None:
@@ -81,6 +81,18 @@ def test_an_interrupted_write_leaves_the_older_file(
     assert saved.read_text(encoding="utf-8") == "older"
 
 
+def test_ctrl_c_where_nothing_is_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> bytes:
+        raise KeyboardInterrupt
+
+    words = own(tmp_path)
+    monkeypatch.setattr(Path, "read_bytes", interrupted)
+    for command in (("domain", words[1]), ("plan", "train", "--domain", words[3])):
+        result = run(*command)
+        assert result.exit_code == 130
+        assert result.stderr == "oracle-dp: interrupted; nothing is released.\n"
+
+
 def test_ctrl_c_ends_a_long_run_at_once(tmp_path: Path) -> None:
     saved = tmp_path / "model.json"
     run("train", "adult", "--attributes", "sex,race,relationship")  # Compiled, and kept on disk.
@@ -103,7 +115,9 @@ def test_ctrl_c_ends_a_long_run_at_once(tmp_path: Path) -> None:
     finally:
         process.kill()
     assert process.returncode == 130
-    assert err == (
+    warned, told = err.splitlines(keepends=True)
+    assert "7 attributes: exponential runs until it is done" in warned
+    assert told == (
         "oracle-dp: interrupted; nothing is released. Count the epsilon as spent: when a run is "
         "interrupted may depend on the data\n"
     )

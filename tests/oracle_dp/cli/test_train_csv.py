@@ -102,10 +102,11 @@ def test_rows_from_standard_input(tmp_path: Path) -> None:
         ("\ufeff" + LOANS, False),
         (LOANS.replace("\n", "\r\n"), False),
         (LOANS.replace(",", " , "), False),
+        (LOANS.replace("\n", ",,\n"), False),
         (LOANS.replace(",8,", ',"a\n""b"" , c",'), False),
         (LOANS.replace("yes", "a").replace("no\n", "yes\n").replace(",a", ",no"), True),
     ],
-    ids=["mark", "crlf", "blanks", "quotes", "other labels"],
+    ids=["mark", "crlf", "blanks", "columns without a name", "quotes", "other labels"],
 )
 def test_spellings_of_the_same_rows(text: str, differs: bool, tmp_path: Path) -> None:
     words = ("--json", *EXACT, "--seed", "1")
