@@ -69,14 +69,14 @@ def test_plan_for_a_domain_file(tmp_path: Path) -> None:
 def test_plan_for_three_classes_is_of_one_card(tmp_path: Path) -> None:
     three = DOMAIN_FILE.replace('"no", ', '"no", "late", ')
     own(tmp_path, domain=three)
-    words = ("--epsilons", "3", "--rows", "300", "--runs", "2")
+    words = ("--epsilons", "0.1875", "--rows", "300", "--runs", "3")
     many = ("plan", "train", "--domain", str(tmp_path / "domain.toml"))
     result = run(*many, *words)
     assert "; one of 3 cards, on its share of epsilon" in result.stdout
-    assert result.stdout.splitlines()[-1].split()[0] == "3"
+    assert result.stdout.splitlines()[-1].split()[0] == "0.1875"
     # The same made-up rows and seeds at a third of epsilon.
     (of_three,) = json.loads(run(*many, *words, "--json").stdout)
-    words = ("--epsilons", "1", "--rows", "300", "--runs", "2", "--levels", "3,3", "--json")
+    words = ("--epsilons", "0.0625", *words[2:], "--levels", "3,3", "--json")
     (alone,) = json.loads(run("plan", "train", "synthetic", *words).stdout)
     assert (of_three["error"], of_three["spread"]) == (alone["error"], alone["spread"])
 
