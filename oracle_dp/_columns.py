@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 from numbers import Real
@@ -45,6 +46,15 @@ def _column(frame: pd.DataFrame, name: str) -> pd.Series[Any]:
         found = "is missing" if not places else "occurs more than once"
         raise DomainError(f"column {name!r} {found} in the data; the domain needs it once")
     return frame.iloc[:, places[0]]
+
+
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NOT_FINITE = {"": math.nan, "nan": math.nan, "inf": math.inf, "+inf": math.inf, "-inf": -math.inf}
+
+
+def parse_number(text: str) -> float | None:
+    """The number that a cell of text holds: NaN for an empty one, None for what is none."""
+    return float(text) if _NUMBER.fullmatch(text) else _NOT_FINITE.get(text.lower())
 
 
 def is_number(value: object) -> bool:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from oracle_dp._attributes import Attribute, Binned, Categorical, Crossed, Single, Threshold
 from oracle_dp.errors import DomainError
+
+_KEYS = ("name", "categories", "edges", "column", "edge", "crossed")
+"""Of all kinds of attribute: which kind was meant is unknown where a key is misspelt."""
 
 
 def describe(attributes: Sequence[Attribute]) -> dict[str, Any]:
@@ -58,17 +62,43 @@ def _single(entry: object, where: str) -> Single:
     return Categorical(table["name"], _list(table["categories"], f"{where}.categories"))
 
 
-def _table(entry: object, where: str, *keys: str) -> Mapping[str, Any]:
-    """The entry, if it is a mapping with exactly these keys."""
+def check_keys(
+    entry: object,
+    where: str,
+    required: Sequence[str],
+    optional: Sequence[str] = (),
+    similar: Sequence[str] = (),
+) -> Mapping[str, Any]:
+    """The entry, if it is a mapping with these keys.
+
+    Args:
+        entry: What may be one.
+        where: Its place, for messages.
+        required: Keys that it must have.
+        optional: Keys that it may have.
+        similar: Keys that a misspelt one may also have been meant for.
+
+    Raises:
+        DomainError: It is not.
+    """
+    keys = (*required, *optional)
     if not isinstance(entry, Mapping):
         raise DomainError(f"{where}: need a table with the keys {', '.join(keys)}")
     for key in entry:
         if key not in keys:
-            raise DomainError(f"{where}: unknown key {key!r}; the keys are {', '.join(keys)}")
-    for key in keys:
+            near = get_close_matches(str(key), {*keys, *similar} - {key}, n=1)
+            meant = f" (did you mean {near[0]!r}?)" if near else ""
+            raise DomainError(
+                f"{where}: unknown key {key!r}{meant}; the keys are {', '.join(keys)}"
+            )
+    for key in required:
         if key not in entry:
             raise DomainError(f"{where}: key {key!r} is missing")
     return entry
+
+
+def _table(entry: object, where: str, *keys: str) -> Mapping[str, Any]:
+    return check_keys(entry, where, keys, similar=_KEYS)
 
 
 def _list(value: object, where: str) -> list[Any]:

@@ -2,24 +2,50 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
+from oracle_dp.cli.domain import domain
 from oracle_dp.cli.plan import plan
 from oracle_dp.cli.predict import predict
 from oracle_dp.cli.train import train
 
 app = typer.Typer(
     name="oracle-dp",
-    help="Differentially private optimisation for problems that are not convex.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",  # Paragraphs are wrapped to the terminal, not as they stand here.
 )
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"oracle-dp {version('oracle-dp')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Show the version and exit.", callback=_show_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Differentially private optimisation for problems that are not convex."""
+
+
 app.command()(train)
 app.command()(predict)
+app.command()(domain)
 app.add_typer(plan, name="plan")
 
 
 def main() -> None:
     """Entry point of the console script."""
-    app()
+    app(prog_name="oracle-dp")

@@ -5,12 +5,6 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class DataSet(StrEnum):
-    """Data sets that ship with their public schema."""
-
-    ADULT = "adult"
-
-
 class PublicData(StrEnum):
     """What a plan may be made on."""
 

@@ -28,20 +28,25 @@ def spinner(message: str) -> Iterator[None]:
 
 
 @contextmanager
-def named_errors() -> Iterator[None]:
-    """Turn the project's errors, and those of files, into one line and an exit code."""
+def named_errors(*, spends: bool) -> Iterator[None]:
+    """Turn the project's errors, and those of files, into one line and an exit code.
+
+    Args:
+        spends: Whether the command spends privacy, which then counts when it is interrupted.
+    """
     from oracle_dp.errors import PrivacyError
     from oracles.errors import OracleError
 
     try:
         yield
-    except (PrivacyError, OracleError, OSError, UnicodeDecodeError) as error:
+    except (PrivacyError, OracleError, OSError) as error:
         typer.echo(f"oracle-dp: {type(error).__name__}: {error}", err=True)
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
-        typer.echo(
-            "oracle-dp: interrupted; nothing is released. Count the epsilon as spent: when a "
-            "run is interrupted may depend on the data",
-            err=True,
+        spent = (
+            " Count the epsilon as spent: when a run is interrupted may depend on the data"
+            if spends
+            else ""
         )
+        typer.echo(f"oracle-dp: interrupted; nothing is released.{spent}", err=True)
         raise typer.Exit(INTERRUPTED) from None

@@ -2,84 +2,55 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from oracle_dp.domain import Domain
-
-
-def read_table(path: Path) -> pd.DataFrame:
-    """A CSV file as text, cell by cell.
-
-    Raises:
-        DomainError: It is not a table. The line is named, and no value shown.
-    """
-    import pandas as pd
-
-    from oracle_dp.errors import DomainError
-
-    # Not pandas.read_csv: it renames columns that occur twice, shifts rows that are longer than
-    # the header, fills those that are shorter, and shows what it cannot read.
-    raw = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
-    try:
-        text = io.StringIO(raw.decode("utf-8-sig"), newline="")
-        lines = csv.reader(text, skipinitialspace=True, strict=True)
-        cells = [(lines.line_num, line) for line in lines]
-    except UnicodeDecodeError:
-        raise DomainError("rows: not text in UTF-8; save the file as CSV in UTF-8") from None
-    except csv.Error:
-        raise DomainError(f"rows: line {lines.line_num} is not CSV; check its quotes") from None
-    while cells and not cells[-1][1]:  # An empty line elsewhere would shift the answers.
-        cells.pop()
-    if not cells:
-        raise DomainError("rows: the file is empty; a header with the columns' names is needed")
-    _, header = cells[0]
-    for number, line in cells[1:]:
-        if len(line) != len(header):
-            raise DomainError(
-                f"rows: line {number} has {len(line)} cells, the header {len(header)}"
-            )
-    return pd.DataFrame([line for _, line in cells[1:]], columns=header, dtype=str)
+_REASONS: dict[type[OSError], str] = {
+    FileNotFoundError: "there is no such file",
+    IsADirectoryError: "it is a folder",
+    NotADirectoryError: "a part of its path is no folder",
+    PermissionError: "you may not read it",
+}
 
 
-def with_numbers(frame: pd.DataFrame, domain: Domain) -> pd.DataFrame:
-    """The text of a CSV file with the columns of numbers as numbers."""
-    import pandas as pd
+def read_bytes(path: Path, what: str) -> bytes:
+    """All of a file; ``-`` is standard input.
 
-    from oracle_dp.errors import DomainError
-
-    frame = frame.copy()
-    for column in domain.numeric_columns:
-        # A column that occurs twice is the domain's to refuse.
-        if list(frame.columns).count(column) == 1:
-            try:
-                frame[column] = pd.to_numeric(frame[column])
-            except ValueError:
-                raise DomainError(f"column {column!r} must hold numbers") from None
-    return frame
-
-
-def check_writable(path: Path) -> None:
-    """Find out whether a file can be written, before anything is spent.
+    Args:
+        path: Of the file.
+        what: The parameter that messages name.
 
     Raises:
-        ParameterError: It cannot.
+        ParameterError: The file cannot be read.
     """
     from oracle_dp.errors import ParameterError
 
-    whole = path.is_file() or not path.exists()
-    folder = path.resolve().parent
-    writable = folder.is_dir() and os.access(folder if whole else path, os.W_OK)
-    if path.is_dir() or not writable:
-        raise ParameterError(f"save: cannot write {path}; name a file in a folder that you own")
+    try:
+        return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    except OSError as error:
+        reason = _REASONS.get(type(error), error.strerror or "the system gives no reason")
+        raise ParameterError(f"{what}: cannot read {path}: {reason}") from None
+
+
+def check_writable(path: Path, *, what: str, force: bool) -> None:
+    """Find out whether a file can be written, before anything is spent.
+
+    Raises:
+        ParameterError: It cannot, or it is there already and may not be replaced.
+    """
+    from oracle_dp.errors import ParameterError
+
+    # By os.path, since those of Path raise where a folder may not be searched.
+    is_file = os.path.isfile(path)
+    whole = is_file or not os.path.exists(path)
+    folder = os.path.dirname(os.path.realpath(path))
+    writable = os.path.isdir(folder) and os.access(folder if whole else path, os.W_OK)
+    if os.path.isdir(path) or not writable:
+        raise ParameterError(f"{what}: cannot write {path}; name a file in a folder that you own")
+    if is_file and not force:
+        raise ParameterError(f"{what}: {path} is there already; --force replaces it")
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -1,21 +1,26 @@
-"""``oracle-dp plan``: what a private run would cost and give, tried on public data."""
+"""``oracle-dp plan``: what a private run would cost and give, tried on data that are public."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Literal
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from oracle_dp.cli import options
 from oracle_dp.cli.choices import Mechanism, Missing, PublicData, Relation, integers, split
 from oracle_dp.cli.console import named_errors, spinner
+from oracle_dp.cli.sources import ADULT_ATTRIBUTES, adult, confirmed
 
 if TYPE_CHECKING:
     from oracle_dp.plan import Estimate
     from oracles.zero_one import CellTable
 
-ADULT_ATTRIBUTES = "education,occupation,relationship,race,sex"
 SYNTHETIC_LEVELS = "16,14,6,5,2"
+SYNTHETIC_ROWS = 10_000
 
 plan = typer.Typer(
     help="Try settings on public or synthetic data, never on the private ones.",
@@ -29,63 +34,71 @@ def _plan() -> None:
     pass
 
 
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """What a plan is tried on.
+
+    Attributes:
+        cells: Public or made-up rows.
+        name: For the heading.
+        cards: Scoring cards of one training run: one per class, of three classes or more.
+    """
+
+    cells: CellTable
+    name: str
+    cards: int = 1
+
+
 @plan.command("train")
 def plan_train(
     data: Annotated[
-        PublicData, typer.Argument(help="Public or made-up data that stand in for yours.")
-    ],
-    epsilons: Annotated[
-        str, typer.Option(help="Comma-separated privacy parameters.")
-    ] = "0.01,0.03,0.1,0.3,1,3,10",
-    attributes: Annotated[
-        str | None, typer.Option(help="adult: comma-separated attributes of its domain.")
+        PublicData | None,
+        typer.Argument(
+            metavar="DATA",
+            help=f"What stands in for your rows: {' or '.join(PublicData)}; or use --domain.",
+            show_default=False,
+        ),
     ] = None,
-    mechanism: Annotated[
-        Mechanism, typer.Option(help="How privacy is made.")
-    ] = Mechanism.EXPONENTIAL,
-    neighbors: Annotated[
-        Relation, typer.Option(help="Which data sets are neighbours.")
-    ] = Relation.REPLACE,
-    weights: Annotated[
-        str, typer.Option(help="Comma-separated integer values of every weight, 0 among them.")
-    ] = "-1,0,1",
-    missing: Annotated[
-        Missing, typer.Option(help="adult: drop rows with '?', or keep '?' as a category.")
-    ] = Missing.DROP,
+    domain: options.DomainPath = None,
+    epsilons: Annotated[
+        str, typer.Option(metavar="LIST", help="Comma-separated privacy parameters.")
+    ] = "0.01,0.03,0.1,0.3,1,3,10",
+    attributes: options.Attributes = None,
+    mechanism: options.MechanismName = Mechanism.EXPONENTIAL,
+    neighbors: options.Neighbors = Relation.REPLACE,
+    weights: options.Weights = "-1,0,1",
+    missing: options.MissingRows = None,
     rows: Annotated[
         int | None,
-        typer.Option(help="Your public number of rows: the table is resampled to it."),
+        typer.Option(help="Your public number of rows. Default: all of adult, or 10,000."),
     ] = None,
     levels: Annotated[
         str | None,
-        typer.Option(help="synthetic: comma-separated numbers of levels per attribute."),
+        typer.Option(
+            metavar="LIST",
+            help="synthetic: comma-separated numbers of levels per attribute. "
+            f"Default: {SYNTHETIC_LEVELS}.",
+        ),
     ] = None,
-    seconds: Annotated[
-        float | None, typer.Option(help="Give up a run after so long, and say so.")
-    ] = None,
+    seconds: options.Seconds = None,
     runs: Annotated[int, typer.Option(help="Seeded runs per epsilon.")] = 5,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Estimate effort and error by epsilon.
 
-    The runs are seeded and the data public: nothing private is spent. Effort on other data may
-    differ; the exact mechanisms run until they are done.
+    The runs are seeded and the data public: nothing private is read or spent. With --domain the
+    rows are made up, with that file's levels. Effort on other data may differ; the exact
+    mechanisms run until they are done.
     """
-    with named_errors():
+    with named_errors(spends=False):
         from oracle_dp.plan import estimate
         from oracles import Limits
 
-        if data is PublicData.ADULT:
-            _only(levels, "levels", PublicData.SYNTHETIC)
-            shape = attributes or ADULT_ATTRIBUTES
-            cells = _adult(split(shape), "drop" if missing is Missing.DROP else "category", rows)
-        else:
-            _only(attributes, "attributes", PublicData.ADULT)
-            shape = levels or SYNTHETIC_LEVELS
-            cells = _synthetic(integers(shape), rows)
+        stage = _stage(data, domain, attributes, levels, missing, rows)
+        wanted = _numbers(epsilons)
         lines = estimate(
-            cells,
-            _numbers(epsilons),
+            stage.cells,
+            [_share(epsilon, stage.cards) for epsilon in wanted],
             mechanism=mechanism.value,
             neighbors=neighbors.value,
             weights=integers(weights),
@@ -93,14 +106,12 @@ def plan_train(
             limits=None if seconds is None else Limits(seconds=seconds),
         )
         found: list[dict[str, object]] = []
-        while True:
+        for epsilon in wanted:
             with spinner("trying on public data"):
-                line = next(lines, None)
-            if line is None:
-                break
+                line = replace(next(lines), epsilon=epsilon)
             if not as_json and not found:
-                what = f"{mechanism.value} on {data.value} {shape}, weights {weights}"
-                typer.echo(_heading(what, cells.n_rows, neighbors.value, runs))
+                what = f"{mechanism.value} on {stage.name}, weights {weights}"
+                typer.echo(_heading(what, stage, neighbors.value, runs))
             found.append(line.to_dict())
             if not as_json:
                 typer.echo(_row(line))
@@ -108,25 +119,61 @@ def plan_train(
             typer.echo(json.dumps(found))
 
 
-def _adult(
-    attributes: list[str], missing: Literal["drop", "category"], rows: int | None
-) -> CellTable:
-    from oracle_dp.datasets import load_adult
+def _stage(
+    data: PublicData | None,
+    domain: Path | None,
+    attributes: str | None,
+    levels: str | None,
+    missing: Missing | None,
+    rows: int | None,
+) -> Stage:
+    """What to try on; options that it does not have are refused."""
+    from oracle_dp.errors import ParameterError
+
+    if (data is None) == (domain is None):
+        raise ParameterError(
+            f"data: one of {', '.join(map(repr, map(str, PublicData)))} or --domain FILE.toml "
+            "expected, and not both"
+        )
+    if data is not PublicData.ADULT:
+        _only(missing, "missing", PublicData.ADULT)
+    if data is PublicData.SYNTHETIC:
+        if attributes is not None:
+            raise ParameterError("attributes: only 'adult' and a domain file have some")
+        shape = SYNTHETIC_LEVELS if levels is None else levels
+        return Stage(_synthetic(integers(shape), rows), f"synthetic {shape}")
+    _only(levels, "levels", PublicData.SYNTHETIC)
+    if domain is None:
+        shape = ADULT_ATTRIBUTES if attributes is None else attributes
+        return Stage(_adult(shape, missing, rows), f"adult {shape}")
+    file = confirmed(domain, target=None, classes=None, attributes=attributes)
+    cards = 1 if file.classes is None or len(file.classes) == 2 else len(file.classes)
+    name = f"made-up rows for {','.join(file.domain.names)}"
+    return Stage(_synthetic(file.domain.levels, rows), name, cards)
+
+
+def _adult(attributes: str, missing: Missing | None, rows: int | None) -> CellTable:
     from oracle_dp.plan import resample
     from oracles.zero_one import CellTable
 
-    adult = load_adult(missing=missing)
-    domain = adult.domain[attributes]
-    codes = domain.encode(adult.X.iloc[adult.train])
-    positive = (adult.y.iloc[adult.train] == adult.classes[1]).to_numpy()
-    cells = CellTable.from_codes(codes, positive, domain.levels)
+    source = adult(attributes, missing)
+    codes = source.domain.encode(source.rows.x)
+    positive = (source.rows.y == source.classes[1]).to_numpy()
+    cells = CellTable.from_codes(codes, positive, source.domain.levels)
     return cells if rows is None else resample(cells, rows, seed=0)
 
 
 def _synthetic(levels: tuple[int, ...], rows: int | None) -> CellTable:
     from oracle_dp.plan import synthetic
 
-    return synthetic(levels, 10_000 if rows is None else rows, seed=0)
+    return synthetic(levels, SYNTHETIC_ROWS if rows is None else rows, seed=0)
+
+
+def _share(epsilon: float, cards: int) -> float | Fraction:
+    """What one card gets: as the estimator shares it out."""
+    from oracle_dp.noise import positive_rational
+
+    return epsilon if cards == 1 else positive_rational("epsilon", epsilon) / cards
 
 
 def _row(line: Estimate) -> str:
@@ -138,10 +185,11 @@ def _row(line: Estimate) -> str:
     )
 
 
-def _heading(what: str, rows: int, neighbors: str, runs: int) -> str:
+def _heading(what: str, stage: Stage, neighbors: str, runs: int) -> str:
+    several = f"; one of {stage.cards} cards, on its share of epsilon" if stage.cards > 1 else ""
     return (
-        f"{what}\n{rows:,} public rows, neighbours: {neighbors}, seeded runs per line: {runs}; "
-        "the error is on these rows\n"
+        f"{what}{several}\n{stage.cells.n_rows:,} public rows, neighbours: {neighbors}, seeded "
+        f"runs per line: {runs}; the error is on these rows\n"
         f"{'epsilon':>9}  {'median s':>9}  {'slowest s':>9}  {'error':>8}  {'spread':>8}"
     )
 

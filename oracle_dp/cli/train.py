@@ -3,86 +3,116 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from oracle_dp.cli.choices import DataSet, Mechanism, Missing, Relation, integers, split
+from oracle_dp.cli import options
+from oracle_dp.cli.choices import Mechanism, Missing, Relation, integers
 from oracle_dp.cli.console import named_errors, spinner
 from oracle_dp.cli.files import check_writable, write_whole
+from oracle_dp.cli.sources import ADULT, Rows, Source, adult, confirmed, own_file
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from oracle_dp.estimators.zero_one import ZeroOneClassifier
 
 
+EXACT = (Mechanism.EXPONENTIAL, Mechanism.OPDISC)
+"""Mechanisms whose effort grows with all combinations of attributes, without a bound."""
+
+MANY = 5
+"""Attributes; with more, an exact mechanism may not end on rows that are hard to tell apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFile:
+    """The options that only a CSV file has."""
+
+    domain: Path | None
+    target: str | None
+    classes: str | None
+    public_test: Path | None
+
+
 def train(
-    data: Annotated[DataSet, typer.Argument(help="The data to train on.")],
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="A CSV file with a header ('-' reads stdin), or 'adult', which ships.",
+        ),
+    ],
+    domain: options.DomainPath = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="The labels' column. Default: the domain file's.",
+            rich_help_panel=options.OWN_FILE,
+        ),
+    ] = None,
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIST",
+            help="Public labels, comma-separated: negative,positive, or three and more. "
+            "Default: the domain file's.",
+            rich_help_panel=options.OWN_FILE,
+        ),
+    ] = None,
+    public_test: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.csv",
+            help="Measure errors on these rows. They are printed without any privacy: the file "
+            "must be public, or its people's privacy is spent.",
+            rich_help_panel=options.OWN_FILE,
+        ),
+    ] = None,
     epsilon: Annotated[float, typer.Option(help="Privacy parameter, positive.")] = 1.0,
-    attributes: Annotated[
-        str, typer.Option(help="Comma-separated attributes of the public domain.")
-    ] = "education,occupation,relationship,race,sex",
-    mechanism: Annotated[
-        Mechanism, typer.Option(help="How privacy is made.")
-    ] = Mechanism.EXPONENTIAL,
-    neighbors: Annotated[
-        Relation, typer.Option(help="Which data sets are neighbours.")
-    ] = Relation.REPLACE,
-    weights: Annotated[
-        str, typer.Option(help="Comma-separated integer values of every weight, 0 among them.")
-    ] = "-1,0,1",
-    missing: Annotated[
-        Missing, typer.Option(help="Drop rows with '?', or keep '?' as a category.")
-    ] = Missing.DROP,
-    sparsity: Annotated[
-        float, typer.Option(help="exponential: prior exp(-sparsity) per non-zero weight.")
-    ] = 0.0,
-    max_attributes: Annotated[
-        int | None, typer.Option(help="exponential: most attributes with a non-zero weight.")
-    ] = None,
-    n_best: Annotated[
-        int, typer.Option(help="top_r: how many of the best classifiers are told apart.")
-    ] = 10,
-    sweeps: Annotated[
-        int, typer.Option(help="blockwise: how often every attribute is redrawn.")
-    ] = 2,
-    delta: Annotated[float, typer.Option(help="blockwise: above 0, composition by zCDP.")] = 0.0,
-    seconds: Annotated[
-        float | None,
-        typer.Option(help="Give up after so long; a refusal is not covered by epsilon."),
-    ] = None,
+    attributes: options.Attributes = None,
+    mechanism: options.MechanismName = Mechanism.EXPONENTIAL,
+    neighbors: options.Neighbors = Relation.REPLACE,
+    weights: options.Weights = "-1,0,1",
+    missing: options.MissingRows = None,
+    sparsity: options.Sparsity = 0.0,
+    max_attributes: options.MaxAttributes = None,
+    n_best: options.NBest = 10,
+    sweeps: options.Sweeps = 2,
+    delta: options.Delta = 0.0,
+    seconds: options.Seconds = None,
     seed: Annotated[
         int | None, typer.Option(help="Reproduce a run. The release is then NOT private.")
     ] = None,
     save: Annotated[
-        Path | None, typer.Option(help="Write the release to this file, replacing it.")
+        Path | None, typer.Option(metavar="FILE", help="Write the release to this file.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Train a private classifier that minimises classification error itself.
 
-    Errors are measured on Adult's own test split, which is public; nothing is measured on the
-    training rows.
+    Errors are measured on public rows alone: Adult's own test split, or --public-test. Nothing is
+    measured on the training rows.
     """
-    with named_errors():
-        from oracle_dp.datasets import load_adult
+    with named_errors(spends=True):
         from oracle_dp.estimators.zero_one import ZeroOneClassifier
         from oracles import Limits
 
         if save is not None:
             # Before anything is spent: a release that cannot be written would be lost.
-            check_writable(save)
-        adult = load_adult(missing=missing.value)
-        names = split(attributes)
+            check_writable(save, what="save", force=force)
+        own = OwnFile(domain, target, classes, public_test)
+        source = _source(data, own, attributes, missing)
         classifier = ZeroOneClassifier(
             epsilon,
             mechanism=mechanism.value,
             neighbors=neighbors.value,
             weights=integers(weights),
-            domain=adult.domain[names],
-            classes=adult.classes,
+            domain=source.domain,
+            classes=source.classes,
             limits=None if seconds is None else Limits(seconds=seconds),
             random_state=seed,
             sparsity=sparsity,
@@ -91,39 +121,79 @@ def train(
             sweeps=sweeps,
             delta=delta,
         )
+        if mechanism in EXACT and len(source.domain) > MANY:
+            typer.echo(
+                f"oracle-dp: {len(source.domain)} attributes: {mechanism.value} runs until it is "
+                "done, which may take too long; choose a few by --attributes, and try how long "
+                "with 'oracle-dp plan train'",
+                err=True,
+            )
         with spinner(f"training by {mechanism.value} (it runs until it is done)"):
-            classifier.fit(adult.X.iloc[adult.train], adult.y.iloc[adult.train])
-        report = _report(classifier, names, adult.X.iloc[adult.test], adult.y.iloc[adult.test])
+            classifier.fit(source.rows.x, source.rows.y)
+        report = _report(classifier, source)
         # Printed first: should the disk be full, what was paid for is on the terminal.
         typer.echo(json.dumps(report) if as_json else _readable(classifier, report))
         if save is not None:
             write_whole(save, classifier.release_.to_json() + "\n")
 
 
-def _report(
-    classifier: ZeroOneClassifier, attributes: list[str], x: pd.DataFrame, y: pd.Series[str]
-) -> dict[str, object]:
-    """What is printed: the release, and errors on the public test rows."""
+def _source(data: str, own: OwnFile, attributes: str | None, missing: Missing | None) -> Source:
+    """What to train on."""
+    from oracle_dp.errors import ParameterError
+
+    if data == ADULT:
+        for option, value in asdict(own).items():
+            if value is not None:
+                raise ParameterError(f"{option}: only a CSV file has it, not {ADULT!r}")
+        return adult(attributes, missing)
+    if missing is not None:
+        raise ParameterError(f"missing: only {ADULT!r} has it; in a domain '?' is a category")
+    if own.domain is None:
+        raise ParameterError(
+            f"domain: a CSV file needs one; draft it with 'oracle-dp domain {data}', or name the "
+            f"data set that ships, {ADULT!r}"
+        )
+    file = confirmed(own.domain, target=own.target, classes=own.classes, attributes=attributes)
+    return own_file(Path(data), file, own.public_test)
+
+
+def _report(classifier: ZeroOneClassifier, source: Source) -> dict[str, object]:
+    """What is printed: the release, and errors on public rows."""
     guarantee = classifier.release_.guarantee
-    positive = float((y == classifier.classes_[1]).mean())
     return {
         "mechanism": guarantee.mechanism,
         "epsilon": guarantee.epsilon,
         "delta": guarantee.delta if guarantee.delta else 0,
         "neighbors": guarantee.neighbors.value,
         "certificate": guarantee.certificate.value,
-        "test_error": float((classifier.predict(x) != y.to_numpy()).mean()),
-        "majority_error": min(positive, 1 - positive),
-        "test_rows": len(y),
-        "attributes": attributes,
+        **_errors(classifier, source.test),
+        "attributes": list(source.domain.names),
         "guarantee": guarantee.to_dict(),
         "model": classifier.release_.value.to_dict(),
     }
 
 
+def _errors(classifier: ZeroOneClassifier, test: Rows | None) -> dict[str, object]:
+    """Shares of wrong rows, from public rows or not at all."""
+    if test is None:
+        return {"test_error": None, "majority_error": None, "test_rows": None}
+    largest = int(test.y.value_counts().max())
+    return {
+        "test_error": float((classifier.predict(test.x) != test.y.to_numpy()).mean()),
+        "majority_error": (len(test.y) - largest) / len(test.y),
+        "test_rows": len(test.y),
+    }
+
+
 def _readable(classifier: ZeroOneClassifier, report: dict[str, object]) -> str:
-    return (
-        f"{classifier.release_}\n\n"
-        f"error on {report['test_rows']:,} public test rows  {report['test_error']:7.2%}\n"
-        f"error of the majority class      {report['majority_error']:7.2%}"
-    )
+    if report["test_rows"] is None:
+        errors = (
+            "no error is shown: the rows are private, and an error measured on them would be "
+            "about\nthem; --public-test FILE measures on rows that are public"
+        )
+    else:
+        errors = (
+            f"error on {report['test_rows']:,} public test rows  {report['test_error']:7.2%}\n"
+            f"error of the majority class      {report['majority_error']:7.2%}"
+        )
+    return f"{classifier.release_}\n\n{errors}"
