@@ -113,7 +113,7 @@ class _Worker:
 
 
 def end_processes(folder: Path) -> None:
-    """Kill this user's processes that name the folder in their arguments, and wait for that."""
+    """Kill this user's processes that name the folder in their arguments, and their children."""
     deadline = time.monotonic() + _GRACE
     while (found := _processes(folder)) and time.monotonic() < deadline:
         for process in found:
@@ -122,12 +122,25 @@ def end_processes(folder: Path) -> None:
         time.sleep(0.01)
 
 
-def _processes(folder: Path) -> list[int]:
-    """Processes with the folder's random name among their arguments, zombies excepted."""
+def _processes(folder: Path) -> set[int]:
+    """Processes with the folder's random name among their arguments, and what they started."""
     name = os.fsencode(folder)
-    found = []
+    found: set[int] = set()
+    children: dict[int, list[int]] = {}
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # it ended while we looked, or is not ours
-            if entry.stat().st_uid == os.geteuid() and name in (entry / "cmdline").read_bytes():
-                found.append(int(entry.name))
-    return [process for process in found if process != os.getpid()]
+            if entry.stat().st_uid != os.geteuid() or int(entry.name) == os.getpid():
+                continue
+            # After the name of the program, which may hold anything: state, parent.
+            state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
+            if state == "Z":
+                continue
+            children.setdefault(int(parent), []).append(int(entry.name))
+            if name in (entry / "cmdline").read_bytes():
+                found.add(int(entry.name))
+    waiting = list(found)
+    while waiting:
+        started = set(children.get(waiting.pop(), ())) - found
+        found |= started
+        waiting += started
+    return found

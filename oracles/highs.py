@@ -30,6 +30,7 @@ from oracles.problem import IntegerProgram
 from oracles.solution import Solution, Status
 from oracles.verdict import Claim, judge, settled
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Highs:
     """The HiGHS solver, run to a proof with zero gaps.

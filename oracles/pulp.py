@@ -30,7 +30,7 @@ from oracles.arrays import FloatArray
 from oracles.oracle import UNLIMITED, Limits
 from oracles.problem import IntegerProgram
 from oracles.pulp_models import load_pulp, write
-from oracles.solution import Certificate, Solution, Status
+from oracles.solution import Solution, Status
 from oracles.verdict import Claim, judge, settled
 
 
@@ -110,8 +110,8 @@ class Pulp:
             found = judge(feasibility, claim, oracle=self.name)
             if found.value is None:
                 # Nothing is unbounded without an objective.
-                mixed_up = found.status is Status.UNBOUNDED
-                return Claim(status=Status.INFEASIBLE if mixed_up else found.status)
+                absurd = found.status is Status.UNBOUNDED
+                return Claim(status=Status.ERROR if absurd else found.status)
         if first.status is Status.UNBOUNDED:
             return first
         # "Infeasible", and it is not.
@@ -148,7 +148,7 @@ class Pulp:
 def _used(program: IntegerProgram) -> NDArray[np.bool_]:
     """Which variables have a cost or an entry in a row, shape ``(n,)``."""
     in_rows = np.asarray(abs(program.matrix).sum(axis=0)).ravel() > 0
-    return (program.objective != 0) | in_rows
+    return np.asarray((program.objective != 0) | in_rows)
 
 
 def _resting(program: IntegerProgram) -> FloatArray | None:

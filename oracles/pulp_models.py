@@ -55,9 +55,7 @@ def load_pulp() -> Any:
     except ImportError as error:
         raise SolverError(f"PuLP is not installed: pip install '{SUPPORTED}'") from error
     if not hasattr(pulp, "LpConstraintVar") or not hasattr(pulp.LpProblem, "add_variable"):
-        raise SolverError(
-            f"PuLP {pulp.__version__} is not supported: pip install '{SUPPORTED}'"
-        )
+        raise SolverError(f"PuLP {pulp.__version__} is not supported: pip install '{SUPPORTED}'")
     return pulp
 
 

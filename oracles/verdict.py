@@ -109,9 +109,7 @@ def judge(
     return Solution(claim.status, point, objective, bound, certificate, oracle)
 
 
-def settled(
-    program: IntegerProgram, point: FloatArray, *, oracle: str
-) -> Solution[FloatArray]:
+def settled(program: IntegerProgram, point: FloatArray, *, oracle: str) -> Solution[FloatArray]:
     """The solution of a program whose rows and objective name no variable.
 
     Args:
