@@ -28,7 +28,7 @@ from oracles.solution import Status
 from oracles.verdict import Claim
 
 _INSTALL = {
-    "COIN_CMD": "apt-get install coinor-cbc, or pip install cbcbox",
+    "COIN_CMD": "apt-get install coinor-cbc, or put a command cbc on the PATH",
     "GLPK_CMD": "apt-get install glpk-utils",
     "GUROBI": "pip install gurobipy",
     "HiGHS": "pip install 'highspy>=1.15'",

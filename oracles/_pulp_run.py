@@ -116,10 +116,21 @@ def end_processes(folder: Path) -> None:
     """Kill this user's processes that name the folder in their arguments, and their children."""
     deadline = time.monotonic() + _GRACE
     while (found := _processes(folder)) and time.monotonic() < deadline:
-        for process in found:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(process, signal.SIGKILL)
+        held: set[int] = set()
+        # Held first: a process that is killed while it starts another one leaves an orphan.
+        while not found <= held and time.monotonic() < deadline:
+            _send(signal.SIGSTOP, found - held)
+            held |= found
+            time.sleep(0.002)
+            found |= _processes(folder)
+        _send(signal.SIGKILL, found)
         time.sleep(0.01)
+
+
+def _send(kind: signal.Signals, processes: set[int]) -> None:
+    for process in processes:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(process, kind)
 
 
 def _processes(folder: Path) -> set[int]:
