@@ -20,26 +20,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from oracles._highs_answer import claim as _claim
+from oracles._highs_answer import holds
 from oracles._highs_run import load_highspy, run
 from oracles.arrays import FloatArray
 from oracles.errors import ProblemError, SolverError
 from oracles.oracle import UNLIMITED, Limits
 from oracles.problem import IntegerProgram
-from oracles.solution import Certificate, Solution, Status
-from oracles.verdict import Claim, dual_bound, judge
-
-_STATUS = {
-    "kOptimal": Status.OPTIMAL,
-    "kInfeasible": Status.INFEASIBLE,
-    # Told apart by a second run.
-    "kUnbounded": Status.UNBOUNDED,
-    "kUnboundedOrInfeasible": Status.UNBOUNDED,
-    "kTimeLimit": Status.STOPPED,
-    "kIterationLimit": Status.STOPPED,
-    "kSolutionLimit": Status.STOPPED,
-    "kInterrupt": Status.STOPPED,
-}
-"""HiGHS's model status by name. Anything else (errors, memory, unknown) is ``Status.ERROR``."""
+from oracles.solution import Solution, Status
+from oracles.verdict import Claim, judge, settled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +80,7 @@ class Highs:
             KeyboardInterrupt: Within a second of Ctrl-C.
         """
         if program.n_variables == 0:
-            return _without_variables(program, self.name)
+            return settled(program, np.empty(0), oracle=self.name)
         known = None if start is None else np.asarray(start, dtype=np.float64)
         if known is not None and not program.is_feasible(known):
             known = None
@@ -160,11 +149,7 @@ class Highs:
 
 
 def _load(highs: Any, program: IntegerProgram) -> bool:
-    """Hand the program over; whether HiGHS took exactly this program.
-
-    HiGHS drops entries that it finds small, reads finite bounds and costs of 1e20 as infinite
-    and refuses entries above 1e15. The first two would make its bound one of another problem.
-    """
+    """Hand the program over; whether HiGHS took exactly this program."""
     module = load_highspy()
     matrix = sp.csc_array(program.matrix)
     matrix.eliminate_zeros()
@@ -185,45 +170,4 @@ def _load(highs: Any, program: IntegerProgram) -> bool:
         matrix.data,
         program.integer.astype(np.int32),
     )
-    # Costs are kept as they are, but treated as infinite all the same.
-    huge = (np.abs(program.objective) >= highs.getOptionValue("infinite_cost")[1]).any()
-    if status != module.HighsStatus.kOk or huge:
-        return False
-    held = highs.getLp()
-    return (
-        np.array_equal(held.col_lower_, program.lower)
-        and np.array_equal(held.col_upper_, program.upper)
-        and np.array_equal(held.row_lower_, program.row_lower)
-        and np.array_equal(held.row_upper_, program.row_upper)
-    )
-
-
-def _claim(highs: Any, program: IntegerProgram) -> Claim:
-    """What HiGHS says after a run."""
-    status = _STATUS.get(highs.getModelStatus().name, Status.ERROR)
-    info = highs.getInfo()
-    solution = highs.getSolution()
-    feasible = int(load_highspy().SolutionStatus.kSolutionStatusFeasible)
-    claimed = solution.value_valid and info.primal_solution_status == feasible
-    if program.integer.any():
-        bound = info.mip_dual_bound
-    elif status is Status.OPTIMAL and solution.dual_valid:
-        bound = dual_bound(program, np.asarray(solution.row_dual))
-    else:
-        bound = -math.inf
-    return Claim(
-        status=status,
-        point=np.asarray(solution.col_value, dtype=np.float64) if claimed else None,
-        objective=info.objective_function_value if claimed else math.nan,
-        bound=bound,
-    )
-
-
-def _without_variables(program: IntegerProgram, oracle: str) -> Solution[FloatArray]:
-    """The one point of a program without variables; HiGHS calls such a model empty."""
-    point = np.empty(0)
-    if not program.is_feasible(point):
-        return Solution(Status.INFEASIBLE, None, None, -math.inf, Certificate.NONE, oracle)
-    objective = program.objective_value(point)
-    certificate = Certificate.EXACT if isinstance(objective, int) else Certificate.BOUNDED
-    return Solution(Status.OPTIMAL, point, objective, objective, certificate, oracle)
+    return status == module.HighsStatus.kOk and holds(highs, program)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from oracles import arrays
 from oracles.arrays import EXACT_FLOAT, FloatArray
 from oracles.errors import ProblemError
+
+if TYPE_CHECKING:
+    import pulp
 
 FEASIBILITY_TOLERANCE = 1e-6
 """Allowed violation of a row with non-integer data, relative to ``max(1, sum |a_j x_j|)``."""
@@ -234,6 +238,39 @@ class IntegerProgram:
         from oracles.files import read_model
 
         return read_model(path, suffix=".lp")
+
+    # -- PuLP ----------------------------------------------------------------------------------
+
+    @classmethod
+    def from_pulp(cls, problem: pulp.LpProblem) -> IntegerProgram:
+        """Read a model of PuLP. A maximisation is negated, and ``negated`` says so.
+
+        :mod:`oracles.pulp_models` lists the conventions, among them the order of the variables:
+        find them by ``names``.
+
+        Raises:
+            ProblemError: The model has special ordered sets, semi-continuous variables, two
+                variables of one name, a coefficient that is no finite number, or is an elastic
+                sub-problem.
+            SolverError: PuLP is missing, or its version is not supported.
+        """
+        from oracles.pulp_models import read
+
+        return read(problem)
+
+    def to_pulp(self, names: Sequence[str] | None = None) -> pulp.LpProblem:
+        """The program as a model of PuLP, a negated one as the maximisation that it was.
+
+        Args:
+            names: ``n`` distinct names for PuLP; default the program's own.
+
+        Raises:
+            ProblemError: PuLP would change a name: it replaces blanks and any of ``-+[]>/``.
+            SolverError: PuLP is missing, or its version is not supported.
+        """
+        from oracles.pulp_models import write
+
+        return write(self, names)
 
 
 def _with_fields(program: IntegerProgram, **changes: object) -> IntegerProgram:
