@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import inspect
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,11 @@ _LIMITS = {"timeLimit": "seconds", "time_limit": "seconds"} | {
     option: "nodes" for option in ("maxNodes", "mip_max_nodes")
 }
 """Settings of solver objects that belong in ``Limits``: a guarantee must be able to name them."""
+
+_KEEPING_THE_BOUND = frozenset(
+    ("mip_abs_gap", "mip_rel_gap", "parallel", "presolve", "random_seed", "small_matrix_value")
+)
+"""Options of HiGHS under which its bound stays one; tolerances are not among them."""
 
 _WHOLE_SECONDS = frozenset(("GLPK_CMD",))
 """Solvers that refuse a time limit with a fraction."""
@@ -84,8 +89,10 @@ def _refuse_settings(solver: Any) -> None:
         )
     if not solver.mip:
         raise ProblemError("solver: mip=False drops integrality: relax the program instead")
-    if getattr(solver, "keepFiles", False) or _setting(solver, "logPath"):
-        raise ProblemError("solver: keepFiles and logPath would leave private data on the disk")
+    named = [option for option in solver.optionsDict if "file" in option.lower()]
+    for option in ("keepFiles", "logPath", *named):
+        if _setting(solver, option):
+            raise ProblemError(f"solver: {option} would leave private data on the disk: omit it")
     if getattr(solver, "callbackTuple", None) or getattr(solver, "callbacksToActivate", None):
         raise ProblemError("solver: callbacks are not called here: leave them out")
     for option, limit in _LIMITS.items():
@@ -208,7 +215,12 @@ def _ask_highs(driver: Any, model: Model, start: FloatArray | None) -> Claim:
         failed = run_highs(highs) == load_highspy().HighsStatus.kError
     except MemoryError:
         failed = True
-    return Claim(status=Status.ERROR) if failed else highs_claim(highs, model.program)
+    if failed:
+        return Claim(status=Status.ERROR)
+    claim = highs_claim(highs, model.program)
+    if driver.optionsDict.keys() <= _KEEPING_THE_BOUND | {"mip_max_nodes"}:
+        return claim
+    return replace(claim, bound=-math.inf)
 
 
 def _ask_other(driver: Any, model: Model, limits: Limits, start: FloatArray | None) -> Claim:

@@ -2,15 +2,17 @@
 
 What a solver says through PuLP is a claim that :mod:`oracles.verdict` judges. It says little: PuLP
 passes no bound on, so a point is checked and its optimality stays unproven (``Certificate.NONE``).
-HiGHS is the exception: PuLP builds its model in memory, where the bound can be read.
+HiGHS is the exception: PuLP builds its model in memory, where the bound can be read. Options that
+loosen HiGHS's tolerances cost the certificate.
 
 PuLP's statuses are not taken at their word. "Optimal" may be an incumbent at a time limit,
 "Infeasible" an unbounded program and "Unbounded" an infeasible one, "Not Solved" and "Undefined"
 anything; a second run without the objective tells the first of these apart.
 
 A command-line solver reads the model from files. They are in a folder that only the user can enter
-and that is removed when the run ends, however it ends; settings that would write elsewhere are
-refused. PuLP writes numbers with 12 digits: what such a solver sees is the rounded program.
+and that is removed when the run ends, however it ends; PuLP's settings that would write elsewhere
+are refused. What a raw list ``options`` makes a solver do is its author's affair. PuLP writes
+numbers with 12 digits: what such a solver sees is the rounded program.
 """
 
 from __future__ import annotations

@@ -145,6 +145,7 @@ def test_a_missing_solver_is_said_to_be_missing():
         (pulp.COIN_CMD(path="/bin/true", maxNodes=5), "maxNodes"),
         (pulp.COIN_CMD(path="/bin/true", keepFiles=True), "private data"),
         (pulp.COIN_CMD(path="/bin/true", logPath="log"), "private data"),
+        (pulp.HiGHS(mip_improving_solution_file="x"), "solution_file would leave private data"),
         (pulp.CPLEX_CMD(path="/bin/true"), "working directory: use CPLEX_PY"),
         (pulp.GUROBI_CMD(path="/bin/true"), "working directory: use GUROBI"),
     ],
@@ -166,6 +167,20 @@ def test_a_solver_with_a_connection_is_refused():
 def test_options_that_highs_refuses_are_named():
     with pytest.raises(SolverError, match="'no_such_option'"):
         Pulp(pulp.HiGHS(no_such_option=1)).minimize(KNAPSACK)
+
+
+@pytest.mark.parametrize(
+    ("options", "certificate"),
+    [
+        ({}, Certificate.SOLVER),
+        ({"presolve": "off", "random_seed": 3, "threads": 1}, Certificate.SOLVER),
+        ({"dual_feasibility_tolerance": 1e-3}, Certificate.NONE),
+        ({"mip_feasibility_tolerance": 1e-6}, Certificate.NONE),
+    ],
+)
+def test_loosened_tolerances_cost_the_certificate(options, certificate):
+    solution = Pulp(pulp.HiGHS(**options)).minimize(KNAPSACK, limits=Limits(nodes=1000))
+    assert (solution.objective, solution.certificate) == (-8, certificate)
 
 
 def test_only_pulps_own_highs_has_a_bound(tmp_path):
