@@ -5,8 +5,8 @@ False and True. What is taken from the table is its schema alone: how many colum
 which order, their names and types. No value is looked at except to refuse what is no number.
 
 A scoring card reads at most ``MAX_ATTRIBUTES`` of the columns, chosen privately, and there may be
-``MAX_COLUMNS`` of them: the exact draw is then from at most 990 pairs of columns with 3^8 cards
-each, and is done in time proportional to that whatever the rows.
+``MAX_COLUMNS`` of them: the exact draw is then among at most 990 pairs of columns with 3^8 cards
+each, few enough to list if bounds decide nothing. The rule is public: it looks at no row.
 """
 
 from __future__ import annotations

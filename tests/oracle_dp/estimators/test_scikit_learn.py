@@ -19,7 +19,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import BaggingClassifier
-from sklearn.exceptions import DataConversionWarning, SkipTestWarning
+from sklearn.exceptions import DataConversionWarning, FitFailedWarning, SkipTestWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -402,6 +402,15 @@ def test_a_grid_search_is_charged_for_every_fit_until_the_budget_is_spent() -> N
     with pytest.raises(OverspendError):
         search.best_estimator_.fit(X, Y)
     assert ledger.remaining("survey") == (0, 0)
+
+
+def test_an_overspend_in_a_search_is_a_missing_score_by_default() -> None:
+    ledger = Ledger({"survey": 0.2})
+    estimator = classifier(epsilon=0.1, ledger=ledger, dataset="survey")
+    with pytest.warns(FitFailedWarning, match="OverspendError"), pytest.warns(RepeatedFitWarning):
+        scores = cross_val_score(estimator, X, Y, cv=5)
+    assert np.isnan(scores).tolist() == [False, False, True, True, True]
+    assert len(ledger.charges) == 2
 
 
 def test_threads_are_counted_and_processes_refused() -> None:
