@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from oracle_dp.domain import Binned, Categorical, Crossed, Domain, Threshold
     from oracle_dp.errors import (
+        ColumnTypeError,
         DomainError,
         LedgerError,
         OverspendError,
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
         PrivacyError,
         PrivacyLeakWarning,
         ReleaseFormatError,
+        RepeatedFitWarning,
         UncertifiedError,
     )
     from oracle_dp.estimators.one_vs_rest import OneVsRest
@@ -36,6 +38,7 @@ _HOMES = {
     "Budget": "ledger",
     "Categorical": "domain",
     "Charge": "ledger",
+    "ColumnTypeError": "errors",
     "Crossed": "domain",
     "Domain": "domain",
     "DomainError": "errors",
@@ -50,6 +53,7 @@ _HOMES = {
     "PrivacyLeakWarning": "errors",
     "Release": "privacy",
     "ReleaseFormatError": "errors",
+    "RepeatedFitWarning": "errors",
     "ScoringCard": "estimators.scoring_card",
     "Threshold": "domain",
     "UncertifiedError": "errors",
@@ -67,6 +71,7 @@ __all__ = [
     "Budget",
     "Categorical",
     "Charge",
+    "ColumnTypeError",
     "Crossed",
     "Domain",
     "DomainError",
@@ -81,6 +86,7 @@ __all__ = [
     "PrivacyLeakWarning",
     "Release",
     "ReleaseFormatError",
+    "RepeatedFitWarning",
     "ScoringCard",
     "Threshold",
     "UncertifiedError",

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from oracle_dp.errors import DomainError
 
@@ -20,22 +21,36 @@ def read_columns(data: pd.DataFrame | ArrayLike, names: Sequence[str]) -> dict[s
     """The columns of these names: by name from a frame, all in order from an array."""
     if isinstance(data, pd.DataFrame):
         return {name: _column(data, name) for name in names}
-    if hasattr(data, "columns"):
-        raise DomainError("data: a table with named columns must be a pandas.DataFrame; convert it")
-    try:
-        # Objects, because a common type of all columns would turn numbers into text, or 1 to 1.0.
-        table = data if isinstance(data, np.ndarray) else np.asarray(data, dtype=object)
-        if not isinstance(data, np.ndarray) and table.shape == (0,):
-            table = table.reshape(0, len(names))  # An empty list is a table without rows.
-    except ValueError:
-        raise DomainError("data: rows of different lengths") from None
+    table = as_table(data)
+    if isinstance(data, list | tuple) and table.shape == (0,):
+        table = table.reshape(0, len(names))  # An empty list is a table without rows.
     if table.ndim != 2 or table.shape[1] != len(names):
         raise DomainError(
             f"data: need {len(names)} columns, in the order {', '.join(names)}; got an array "
             f"with {table.ndim} dimensions"
             + (f" and {table.shape[1]} columns" if table.ndim == 2 else "")
         )
+    if sparse.issparse(table):
+        return _dense_columns(table, names)
     return {name: pd.Series(table[:, j]) for j, name in enumerate(names)}
+
+
+def as_table(data: Any) -> Any:
+    """A frame or a sparse container as it is, all else as an array that keeps every entry."""
+    if isinstance(data, pd.DataFrame | np.ndarray) or sparse.issparse(data):
+        return data
+    if hasattr(data, "columns"):
+        raise DomainError("data: a table with named columns must be a pandas.DataFrame; convert it")
+    try:
+        # Objects, because a common type of all columns would turn numbers into text, or 1 to 1.0.
+        return np.asarray(data, dtype=object)
+    except ValueError:
+        raise DomainError("data: rows of different lengths") from None
+
+
+def _dense_columns(table: Any, names: Sequence[str]) -> dict[str, pd.Series[Any]]:
+    by_column = table.tocsc()
+    return {name: pd.Series(by_column[:, [j]].toarray()[:, 0]) for j, name in enumerate(names)}
 
 
 def _column(frame: pd.DataFrame, name: str) -> pd.Series[Any]:

@@ -5,12 +5,14 @@
     PrivacyError
     ├── ParameterError (also ValueError)   a parameter is not one a mechanism accepts
     ├── DomainError (also ValueError)      data do not fit the public schema
+    │   └── ColumnTypeError (also TypeError)  a column needs a domain, and none is given
     ├── UncertifiedError                   no certificate, so no release; the charge stays
     ├── LedgerError                        the ledger cannot take the charge
     │   └── OverspendError                 the charge would exceed the budget
     └── ReleaseFormatError (also ValueError)  a saved release cannot be read
 
     PrivacyLeakWarning (UserWarning)       something public was read from the data
+    RepeatedFitWarning (UserWarning)       copies of one estimator each spend
 
 Messages name the parameter and its value, and for data the column only: no private value is
 ever shown. The optimisation side has its own tree, :mod:`oracles.errors`.
@@ -27,6 +29,10 @@ class ParameterError(PrivacyError, ValueError):
 
 class DomainError(PrivacyError, ValueError):
     """Data do not fit the public domain. Names the column, never a private value."""
+
+
+class ColumnTypeError(DomainError, TypeError):
+    """Without a domain a column must hold numbers or booleans, and this one does not."""
 
 
 class UncertifiedError(PrivacyError):
@@ -51,3 +57,7 @@ class ReleaseFormatError(PrivacyError, ValueError):
 
 class PrivacyLeakWarning(UserWarning):
     """A parameter that must be public was read from private data; no epsilon covers that."""
+
+
+class RepeatedFitWarning(UserWarning):
+    """Copies of one estimator are fitted, as in cross-validation: each fit spends epsilon."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -59,12 +60,28 @@ def label_array(labels: Sequence[Label]) -> NDArray[Any]:
 
 
 def read_labels(y: ArrayLike) -> NDArray[Any]:
-    """The labels as they are, shape ``(n_rows,)``, dtype object."""
+    """The labels as they are, shape ``(n_rows,)``, dtype object.
+
+    Raises:
+        DomainError: There is not one label per row, or one is missing or of another type.
+    """
+    if y is None:
+        raise DomainError("y: training requires y to be passed, but the target y is None")
     try:
         # Objects, because a common type of all labels would turn numbers into text.
         labels = np.asarray(y) if hasattr(y, "dtype") else np.asarray(y, dtype=object)
     except ValueError:
         raise DomainError("y: one label per row expected") from None
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning  # Heavy, and seldom needed.
+
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected: it is read as one label "
+            "per row; pass y.ravel()",
+            DataConversionWarning,
+            stacklevel=3,
+        )
+        labels = labels[:, 0]
     if labels.ndim != 1:
         raise DomainError(f"y: one label per row expected, got {labels.ndim} dimensions")
     if pd.isna(labels).any():
@@ -75,6 +92,36 @@ def read_labels(y: ArrayLike) -> NDArray[Any]:
     if not all(issubclass(kind, allowed) for kind in set(map(type, objects))):
         raise DomainError("y: labels must be text, numbers or booleans; convert them")
     return objects
+
+
+def classes_in(y: ArrayLike) -> tuple[Label, ...]:
+    """The labels that occur, sorted. They are private: whoever asks has to say so.
+
+    Raises:
+        DomainError: As :func:`read_labels`.
+        ParameterError: There are fewer than two, they have no order, or they are no classes. No
+            label is shown.
+    """
+    seen = list(dict.fromkeys(read_labels(y)))
+    if len(seen) < 2:
+        raise ParameterError(
+            "classes: None, and y holds no label, or one class only; pass classes=(negative, "
+            "positive), or all of more than two; then any of them may have no row"
+        )
+    try:
+        seen.sort()
+    except TypeError:
+        raise ParameterError(
+            "classes: None, and the labels in y have no order; pass classes=(negative, positive), "
+            "or all of more than two"
+        ) from None
+    classes = check_labels(seen)
+    if any(isinstance(label, float) and not label.is_integer() for label in classes):
+        raise ParameterError(
+            "classes: None, and y holds fractions. Unknown label type: continuous; if they are "
+            "classes, pass classes=(negative, positive), or all of more than two"
+        )
+    return classes
 
 
 def class_codes(y: ArrayLike, classes: Sequence[Label], n_rows: int) -> NDArray[np.intp]:

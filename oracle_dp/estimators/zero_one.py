@@ -10,18 +10,27 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from oracle_dp.domain import Domain
 from oracle_dp.errors import DomainError, ParameterError, PrivacyLeakWarning
+from oracle_dp.estimators.copies import WarnsOfRepeatedFits
+from oracle_dp.estimators.default_domain import (
+    MAX_ATTRIBUTES,
+    SCHEMA,
+    Rows,
+    read_schema,
+    rows_as_at_fit,
+)
 from oracle_dp.estimators.labels import (
     Label,
     check_classes,
     check_labels,
     class_codes,
+    classes_in,
     label_array,
     read_labels,
 )
@@ -35,7 +44,7 @@ from oracles import Limits
 from oracles.zero_one import CellTable
 
 
-class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklearn is untyped
+class ZeroOneClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[misc]  # sklearn is untyped
     """A differentially private scoring card, trained on the number of errors.
 
     Each level of each attribute of the public domain gets an integer weight; the positive class
@@ -49,7 +58,17 @@ class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     composition with epsilon in all. The guarantee and the ledger's one charge are of the whole;
     limits are for each card.
 
-    The guarantee is for one ``fit``: cross-validation and grid search spend epsilon once per fit.
+    The guarantee is for one ``fit``: cross-validation and grid search spend epsilon once per fit,
+    and a second fit among an estimator and its clones warns
+    (:class:`oracle_dp.RepeatedFitWarning`). A ledger counts them all, in one process: sent to
+    another, as by ``n_jobs=2``, it refuses (threads will do: ``joblib.parallel_config``).
+    There is no ``sample_weight``: the sensitivity is proved for rows that count once.
+
+    Without a domain, numbers are cut at the public constants -1, 0 and 1 (standardise with public
+    means and scales), booleans at False and True, and a card reads at most two columns of at most
+    45. The number of columns, their order, names and types are then taken to be public, and the
+    guarantee says so. Text and categories, pandas's too, need a domain: which occur is data.
+    Sparse input is read as what it stands for: an entry that is not stored is a 0.
 
     Args:
         epsilon: Privacy parameter of one fit, positive.
@@ -62,16 +81,18 @@ class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             ``"zero_out"`` has the noise of ``"add_remove"``, with n public.
         weights: The values that every weight may take: distinct integers, 0 among them, public.
         domain: The public schema (:class:`oracle_dp.domain.Domain`). Never read from the data.
+            None for the constants above.
         classes: The two labels, negative first, or three and more in the order of ties; public.
-            None reads two from ``y``, which warns (:class:`oracle_dp.PrivacyLeakWarning`) and is
-            recorded in the guarantee.
+            None reads them from ``y``, sorted, which warns
+            (:class:`oracle_dp.PrivacyLeakWarning`) and is recorded in the guarantee.
         ledger: Charged before noise is drawn. Copies of the estimator share it.
         dataset: The ledger's name for the data.
         limits: When the oracle may stop; see :class:`oracles.Limits`. Default: never.
         random_state: None for the operating system's randomness. An integer reproduces a run and
             makes it not private.
         sparsity: For ``"exponential"``: public prior exp(-sparsity) per non-zero weight.
-        max_attributes: For ``"exponential"``: public limit on attributes with non-zero weights.
+        max_attributes: For ``"exponential"``: public limit on attributes with non-zero weights;
+            None for none with a domain, and for 2 without.
         n_best: For ``"top_r"``: how many of the best classifiers are told apart.
         sweeps: For ``"blockwise"``: how often every attribute is redrawn.
         delta: For ``"blockwise"``: 0 composes epsilons, a positive one composes by zCDP.
@@ -81,8 +102,8 @@ class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             :class:`OneVsRest` for three classes or more. Its guarantee says what holds and on what
             conditions.
         classes_: The labels, in order.
-        n_features_in_: Number of columns that the domain reads.
-        feature_names_in_: Their names.
+        n_features_in_: Number of columns that the domain reads; of ``X`` without one.
+        feature_names_in_: Their names; without a domain only if those of ``X`` are text.
     """
 
     def __init__(
@@ -120,12 +141,12 @@ class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         self.sweeps = sweeps
         self.delta = delta
 
-    def fit(self, X: pd.DataFrame | ArrayLike, y: ArrayLike) -> ZeroOneClassifier:
+    def fit(self, X: Rows, y: ArrayLike) -> ZeroOneClassifier:
         """Train and spend epsilon.
 
         Args:
-            X: Rows that fit the domain, shape ``(n_rows, n_columns)`` or a frame with its
-                columns. Zero rows are ordinary data.
+            X: Rows that fit the domain, shape ``(n_rows, n_columns)``, sparse or not, or a frame
+                with its columns. Zero rows are ordinary data.
             y: Labels, shape ``(n_rows,)``.
 
         Returns:
@@ -133,6 +154,7 @@ class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
 
         Raises:
             DomainError: The data do not fit ``domain`` or ``classes``. Nothing is charged.
+            ColumnTypeError: A column needs a domain. Nothing is charged.
             ParameterError: A parameter is out of range. Nothing is charged.
             ProblemError: ``weights`` repeat a value or lack 0. Nothing is charged.
             LedgerError: The budget does not allow this fit. Nothing is charged.
@@ -141,34 +163,60 @@ class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         mechanism, options = select(
             self.mechanism, {name: getattr(self, name) for name in DEFAULTS}
         )
-        domain = _checked_domain(self.domain)
+        rows, domain, features = self._schema(X)
+        if self.domain is None and options.get("max_attributes", 0) is None:
+            options["max_attributes"] = MAX_ATTRIBUTES
         weights = _weights(self.weights, len(domain))
-        codes = domain.encode(X)
-        classes, leaks = self._public_classes(y)
-        labels = class_codes(y, classes, len(codes))
+        codes = domain.encode(rows)
+        given = read_labels(y)
+        classes, leaks = self._public_classes(given)
+        conditions = leaks if self.domain is not None else (*leaks, SCHEMA)
+        labels = class_codes(given, classes, len(codes))
         # One problem tells two classes apart; of more, each has one.
         positives = (1,) if len(classes) == 2 else range(len(classes))
         tables = [CellTable.from_codes(codes, labels == i, domain.levels) for i in positives]
         trainers = [partial(mechanism.train, table, weights) for table in tables]
-        self.release_ = _release(trainers, self._common(leaks), options, domain, classes)
+        self._warn_of_repeated_fits(counted=self.ledger is not None)
+        self.release_ = _release(trainers, self._common(conditions), options, domain, classes)
         self.classes_ = label_array(classes)
-        self.n_features_in_ = len(domain.columns)
-        self.feature_names_in_ = np.asarray(domain.columns, dtype=object)
+        self.__dict__.pop("feature_names_in_", None)  # Of an earlier fit to columns with names.
+        self.__dict__.update(features)
+        self._columns_as_at_fit = self.domain is None
         return self
 
-    def decision_function(self, X: pd.DataFrame | ArrayLike) -> NDArray[np.float64]:
+    def decision_function(self, X: Rows) -> NDArray[np.float64]:
         """Total points minus 1/2.
 
         Shape ``(n_rows,)`` for two classes, positive iff the second is predicted; else
         ``(n_rows, n_classes)``, of which the largest predicts.
         """
         check_is_fitted(self)
-        return self.release_.value.margins(X).astype(np.float64) - (THRESHOLD - 0.5)
+        return self.release_.value.margins(self._rows(X)).astype(np.float64) - (THRESHOLD - 0.5)
 
-    def predict(self, X: pd.DataFrame | ArrayLike) -> NDArray[Any]:
+    def predict(self, X: Rows) -> NDArray[Any]:
         """The predicted class of every row, shape ``(n_rows,)``."""
         check_is_fitted(self)
-        return self.release_.value.predict(X)
+        return self.release_.value.predict(self._rows(X))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.string = tags.input_tags.categorical = self.domain is not None
+        return tags
+
+    def _schema(self, X: Rows) -> tuple[Rows, Domain, dict[str, Any]]:
+        """The rows, their domain, and what scikit-learn wants known of the columns."""
+        if self.domain is None:
+            return read_schema(X)
+        domain = _checked_domain(self.domain)
+        names = np.asarray(domain.columns, dtype=object)
+        return X, domain, {"n_features_in_": len(names), "feature_names_in_": names}
+
+    def _rows(self, X: Rows) -> Rows:
+        """Rows that the released value's domain can encode."""
+        if not self._columns_as_at_fit:
+            return X
+        return rows_as_at_fit(self, X, self.release_.value.domain)
 
     def _common(self, leaks: tuple[Contingency, ...]) -> dict[str, Any]:
         """What all mechanisms are given."""
@@ -191,21 +239,8 @@ class ZeroOneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             PrivacyLeakWarning,
             stacklevel=3,
         )
-        seen = list(dict.fromkeys(read_labels(y)))
-        if len(seen) != 2:
-            raise ParameterError(
-                "classes: None, and y does not hold exactly two labels; pass classes=(negative, "
-                "positive), or all of more than two; then any of them may have no row"
-            )
-        try:
-            seen.sort()
-        except TypeError:
-            raise ParameterError(
-                "classes: None, and the two labels in y have no order; pass classes=(negative, "
-                "positive)"
-            ) from None
-        detail = "the two classes were read from the labels"
-        return check_classes(seen), (Contingency(ContingencyKind.LEAKED_PARAMETER, detail),)
+        detail = "the classes were read from the labels"
+        return classes_in(y), (Contingency(ContingencyKind.LEAKED_PARAMETER, detail),)
 
 
 def _release(
@@ -231,9 +266,9 @@ def _points(weights: Weights) -> tuple[tuple[int, ...], ...]:
 
 def _checked_domain(domain: object) -> Domain:
     if not isinstance(domain, Domain):
-        given = "None" if domain is None else f"a {type(domain).__name__}"
         raise DomainError(
-            f"domain: {given}; state the public schema of the attributes (oracle_dp.domain.Domain)"
+            f"domain: a {type(domain).__name__}; state the public schema of the attributes "
+            "(oracle_dp.domain.Domain)"
         )
     return domain
 

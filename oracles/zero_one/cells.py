@@ -157,16 +157,17 @@ class CellTable:
             or not set(columns) <= set(range(len(self.levels)))
         ):
             raise ProblemError("attributes: distinct attribute numbers expected, at least one")
-        width = len(columns)
-        both = np.hstack([self.codes[:, columns], self.factors[:, columns]])
-        distinct, inverse = np.unique(both, axis=0, return_inverse=True)
-        positive, negative = _no_counts(len(distinct))
+        levels = tuple(self.levels[j] for j in columns)
+        codes, factors = self.codes[:, columns], self.factors[:, columns]
+        if (factors == 1).all():
+            first, inverse = _distinct(codes, levels)
+        else:
+            both = np.hstack([codes, factors])
+            _, first, inverse = np.unique(both, axis=0, return_index=True, return_inverse=True)
+        positive, negative = _no_counts(len(first))
         np.add.at(positive, inverse.ravel(), self.positive)
         np.add.at(negative, inverse.ravel(), self.negative)
-        levels = tuple(self.levels[j] for j in columns)
-        return CellTable(
-            distinct[:, :width], distinct[:, width:], positive, negative, levels, self.is_matrix
-        )
+        return CellTable(codes[first], factors[first], positive, negative, levels, self.is_matrix)
 
     def split(self, flat: ArrayLike) -> tuple[IntArray, ...]:
         """Concatenated weights as one array per attribute."""
@@ -224,16 +225,36 @@ def _merge(
     labels = np.asarray(positive)
     if labels.shape != (len(rows),) or labels.dtype != bool:
         raise ProblemError(f"positive: a boolean array of shape ({len(rows)},) expected")
-    if levels is not None and math.prod(levels) < MAX_TOTAL:
-        # One mixed-radix key per row: sorting integers is much faster than sorting rows.
-        keys = np.zeros(len(rows), dtype=np.int64)
-        for j, level in enumerate(levels):
-            keys = keys * level + rows[:, j]
-        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-        distinct = rows[first]
+    if levels is None:
+        _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     else:
-        distinct, inverse = np.unique(rows, axis=0, return_inverse=True)
+        first, inverse = _distinct(rows, levels)
+    distinct = rows[first]
     inverse = inverse.ravel()
     plus = np.bincount(inverse[labels], minlength=len(distinct)).astype(np.int64)
     minus = np.bincount(inverse[~labels], minlength=len(distinct)).astype(np.int64)
     return distinct, plus, minus
+
+
+def _distinct(codes: IntArray, levels: tuple[int, ...]) -> tuple[IntArray, IntArray]:
+    """Where each distinct row, in lexicographic order, is found first, and which of them each is.
+
+    The codes lie within their levels.
+    """
+    if math.prod(levels) >= MAX_TOTAL:
+        _, first, inverse = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+        return first, inverse.ravel()
+    # One mixed-radix key per row: sorting integers is much faster than sorting rows.
+    keys = np.zeros(len(codes), dtype=np.int64)
+    for j, level in enumerate(levels):
+        keys = keys * level + codes[:, j]
+    if math.prod(levels) > len(codes):
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        return first, inverse
+    # Few possible keys, as in projections on a few attributes: no sorting at all.
+    place = np.full(math.prod(levels), -1, dtype=np.int64)
+    place[keys[::-1]] = np.arange(len(keys) - 1, -1, -1)
+    occurring = np.flatnonzero(place >= 0)
+    number = np.zeros(len(place), dtype=np.int64)
+    number[occurring] = np.arange(len(occurring))
+    return place[occurring], number[keys]

@@ -24,6 +24,7 @@ from oracle_dp import (
     ParameterError,
     PrivacyLeakWarning,
     Release,
+    RepeatedFitWarning,
     UncertifiedError,
     ZeroOneClassifier,
 )
@@ -106,7 +107,8 @@ def test_what_fit_leaves_behind() -> None:
     assert {c.kind for c in guarantee.contingencies} == {ContingencyKind.RUNNING_TIME}
     back = pickle.loads(pickle.dumps(estimator))
     assert back.release_ == estimator.release_
-    assert clone(estimator).fit(X, Y).classes_.tolist() == list(CLASSES)
+    with pytest.warns(RepeatedFitWarning):
+        assert clone(estimator).fit(X, Y).classes_.tolist() == list(CLASSES)
 
 
 def test_two_classes_are_as_ever_one_card() -> None:
@@ -252,9 +254,10 @@ def test_what_does_not_fit_is_refused_and_not_charged(
     assert CANARY not in str(caught.value)
 
 
-def test_more_than_two_classes_are_never_read_from_the_labels() -> None:
-    with (
-        pytest.warns(PrivacyLeakWarning, match="pass classes="),
-        pytest.raises(ParameterError, match="not hold exactly two labels; pass classes="),
-    ):
-        classifier(classes=None).fit(X, Y)
+def test_more_than_two_classes_read_from_the_labels_warn_and_are_recorded() -> None:
+    with pytest.warns(PrivacyLeakWarning, match="pass classes="):
+        fitted = classifier(classes=None, epsilon=SURELY).fit(X, Y)
+    assert fitted.classes_.tolist() == sorted(CLASSES)
+    assert (fitted.predict(X) == Y).all()
+    leaks = ContingencyKind.LEAKED_PARAMETER
+    assert leaks in {c.kind for c in fitted.release_.guarantee.contingencies}
