@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from oracle_dp.errors import (
         DomainError,
         LedgerError,
+        LedgerFileError,
         OverspendError,
         ParameterError,
         PrivacyError,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from oracle_dp.estimators.one_vs_rest import OneVsRest
     from oracle_dp.estimators.scoring_card import ScoringCard
     from oracle_dp.estimators.zero_one import ZeroOneClassifier
-    from oracle_dp.ledger import Budget, Charge, Ledger
+    from oracle_dp.ledger import Budget, Charge, Composition, Ledger
     from oracle_dp.mechanisms.blockwise import blockwise
     from oracle_dp.mechanisms.counts import counts_zero_one
     from oracle_dp.mechanisms.exponential import ZeroOneExponential, exponential
@@ -36,12 +37,14 @@ _HOMES = {
     "Budget": "ledger",
     "Categorical": "domain",
     "Charge": "ledger",
+    "Composition": "ledger",
     "Crossed": "domain",
     "Domain": "domain",
     "DomainError": "errors",
     "Guarantee": "privacy",
     "Ledger": "ledger",
     "LedgerError": "errors",
+    "LedgerFileError": "errors",
     "Neighbors": "privacy",
     "OneVsRest": "estimators.one_vs_rest",
     "OverspendError": "errors",
@@ -67,12 +70,14 @@ __all__ = [
     "Budget",
     "Categorical",
     "Charge",
+    "Composition",
     "Crossed",
     "Domain",
     "DomainError",
     "Guarantee",
     "Ledger",
     "LedgerError",
+    "LedgerFileError",
     "Neighbors",
     "OneVsRest",
     "OverspendError",

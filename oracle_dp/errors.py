@@ -7,7 +7,8 @@
     ├── DomainError (also ValueError)      data do not fit the public schema
     ├── UncertifiedError                   no certificate, so no release; the charge stays
     ├── LedgerError                        the ledger cannot take the charge
-    │   └── OverspendError                 the charge would exceed the budget
+    │   ├── OverspendError             the charge would exceed the budget
+    │   └── LedgerFileError            a ledger's file is missing, damaged, foreign or in use
     └── ReleaseFormatError (also ValueError)  a saved release cannot be read
 
     PrivacyLeakWarning (UserWarning)       something public was read from the data
@@ -43,6 +44,13 @@ class LedgerError(PrivacyError):
 
 class OverspendError(LedgerError):
     """The charge would exceed the data set's budget. Nothing was charged."""
+
+
+class LedgerFileError(LedgerError):
+    """A ledger's file cannot be used: missing, damaged, not a ledger, too new, read-only, in use.
+
+    Nothing is released without the charge having been written.
+    """
 
 
 class ReleaseFormatError(PrivacyError, ValueError):
