@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 
-from oracle_dp.budget import Budget, Charge, Composition
+from oracle_dp.budget import Budget, Charge, Composition, Total
 from oracle_dp.errors import LedgerError, LedgerFileError
 from oracle_dp.privacy import Neighbors
 
@@ -93,30 +93,48 @@ def stored_budgets(connection: sqlite3.Connection) -> dict[str, Budget]:
         }
 
 
-def read_charges(connection: sqlite3.Connection, dataset: str | None = None) -> list[Charge]:
-    """Every charge, or every one on a data set, in order.
+def read_charges(connection: sqlite3.Connection) -> list[Charge]:
+    """Every charge, in order.
 
     Raises:
         LedgerFileError: One is damaged.
     """
-    chosen = "" if dataset is None else "WHERE dataset = ? "
-    rows = connection.execute(
-        f"SELECT dataset, mechanism, epsilon, delta, neighbors, rho FROM charges {chosen}"
-        "ORDER BY number",
-        () if dataset is None else (dataset,),
-    )
+    rows = connection.execute(f"SELECT {_FIGURES} FROM charges ORDER BY number")
     with _sound_entries():
-        return [
-            Charge(
-                dataset=name,
-                mechanism=mechanism,
-                epsilon=Fraction(epsilon),
-                delta=Fraction(delta),
-                neighbors=Neighbors.parse(neighbors),
-                rho=None if rho is None else Fraction(rho),
-            )
-            for name, mechanism, epsilon, delta, neighbors, rho in rows
-        ]
+        return [_charge(*row) for row in rows]
+
+
+def read_total(connection: sqlite3.Connection, dataset: str) -> Total:
+    """The sums over the charges on a data set. Equal ones are read once.
+
+    Raises:
+        LedgerFileError: One is damaged.
+    """
+    rows = connection.execute(
+        f"SELECT {_FIGURES}, count(*) FROM charges WHERE dataset = ? GROUP BY {_FIGURES}",
+        (dataset,),
+    )
+    total = Total()
+    with _sound_entries():
+        for *figures, times in rows:
+            total = total.plus(_charge(*figures), times=times)
+    return total
+
+
+_FIGURES = "dataset, mechanism, epsilon, delta, neighbors, rho"
+
+
+def _charge(
+    dataset: str, mechanism: str, epsilon: str, delta: str, neighbors: str, rho: str | None
+) -> Charge:
+    return Charge(
+        dataset=dataset,
+        mechanism=mechanism,
+        epsilon=Fraction(epsilon),
+        delta=Fraction(delta),
+        neighbors=Neighbors.parse(neighbors),
+        rho=None if rho is None else Fraction(rho),
+    )
 
 
 def _text(value: Fraction) -> str:

@@ -10,10 +10,11 @@ Where its hypotheses are enforced: :func:`admit`, in exact rationals.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from functools import reduce
 
 import numpy as np
 
@@ -138,32 +139,44 @@ def read_budgets(budgets: object) -> dict[str, Budget]:
     }
 
 
-def total(charges: Iterable[Charge]) -> tuple[Fraction, Fraction]:
-    """The sums of epsilons and of deltas."""
-    epsilon = delta = Fraction(0)
-    for charge in charges:
-        epsilon += charge.epsilon
-        delta += charge.delta
-    return epsilon, delta
+@dataclass(frozen=True, slots=True)
+class Total:
+    """Sums over charges on one data set; rho is None where one of them has none."""
+
+    epsilon: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
+    rho: Fraction | None = Fraction(0)
+
+    def plus(self, charge: Charge, *, times: int = 1) -> Total:
+        """With so many equal charges more."""
+        rho = charge.concentrated
+        return Total(
+            self.epsilon + times * charge.epsilon,
+            self.delta + times * charge.delta,
+            None if rho is None or self.rho is None else self.rho + times * rho,
+        )
+
+    @classmethod
+    def of(cls, charges: Iterable[Charge]) -> Total:
+        """Of these charges."""
+        return reduce(lambda total, charge: total.plus(charge), charges, cls())
 
 
-def composed(budget: Budget, charges: Sequence[Charge]) -> tuple[Fraction, Fraction]:
+def composed(budget: Budget, spent: Total) -> tuple[Fraction, Fraction]:
     """Epsilon and delta of charges that were admitted, by the budget's composition."""
-    epsilon, delta = total(charges)
-    rho = _total_rho(charges)
-    if budget.composition is Composition.BASIC or not charges or rho is None:
-        return epsilon, delta
+    if budget.composition is Composition.BASIC or not spent.rho:
+        return spent.epsilon, spent.delta
     from oracle_dp.accounting.zcdp import converted_epsilon
 
-    concentrated = Fraction(converted_epsilon(rho, Fraction(budget.delta)))
-    if _fits_rho(budget, rho):  # Rounding aside, it is less already.
+    concentrated = Fraction(converted_epsilon(spent.rho, Fraction(budget.delta)))
+    if _fits_rho(budget, spent.rho):  # Rounding aside, it is less already.
         concentrated = min(concentrated, Fraction(budget.epsilon))
-    if delta == 0 and epsilon <= concentrated:
-        return epsilon, delta
+    if spent.delta == 0 and spent.epsilon <= concentrated:
+        return spent.epsilon, spent.delta
     return concentrated, Fraction(budget.delta)
 
 
-def admit(budget: Budget, earlier: Sequence[Charge], charge: Charge) -> None:
+def admit(budget: Budget, spent: Total, charge: Charge) -> None:
     """Whether a charge may follow earlier ones on the same data.
 
     Raises:
@@ -177,19 +190,18 @@ def admit(budget: Budget, earlier: Sequence[Charge], charge: Charge) -> None:
             f"{Neighbors.parse(budget.neighbors).value!r}, the charge for "
             f"{charge.neighbors.value!r}; epsilons of different relations do not add up"
         )
-    after = [*earlier, charge]
-    epsilon, delta = total(after)
+    after = spent.plus(charge)
     if budget.composition is Composition.BASIC:
-        fits = epsilon <= budget.epsilon and delta <= budget.delta
+        fits = after.epsilon <= budget.epsilon and after.delta <= budget.delta
     else:
-        rho = _total_rho(after)
-        if rho is None:
+        if after.rho is None:
             raise LedgerError(
                 f"rho: the budget of {charge.dataset!r} composes by zCDP, and the charge of "
                 f"{charge.mechanism} has a delta and states no rho; use another mechanism, or a "
                 "budget with composition='basic'"
             )
-        fits = (delta == 0 and epsilon <= budget.epsilon) or _fits_rho(budget, rho)
+        added = after.delta == 0 and after.epsilon <= budget.epsilon
+        fits = added or _fits_rho(budget, after.rho)
     if not fits:
         raise OverspendError(
             f"dataset {charge.dataset!r}: this charge of epsilon "
@@ -206,12 +218,6 @@ def check_charge(charge: object) -> None:
     """
     if type(charge) is not Charge:
         raise LedgerError(f"charge: an oracle_dp.Charge expected, not {charge!r}")
-
-
-def _total_rho(charges: Iterable[Charge]) -> Fraction | None:
-    rhos = [charge.concentrated for charge in charges]
-    known = [rho for rho in rhos if rho is not None]
-    return sum(known, Fraction(0)) if len(known) == len(rhos) else None
 
 
 def _fits_rho(budget: Budget, rho: Fraction) -> bool:

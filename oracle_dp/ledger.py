@@ -23,12 +23,12 @@ from oracle_dp.budget import (
     Budget,
     Charge,
     Composition,
+    Total,
     admit,
     check_charge,
     composed,
     read_budgets,
     shown,
-    total,
 )
 from oracle_dp.errors import LedgerError
 
@@ -106,9 +106,11 @@ class Ledger:
 
     def spent(self, dataset: str) -> tuple[Fraction, Fraction]:
         """Epsilon and delta spent so far, by the budget's composition."""
-        mine = [charge for charge in self.charges if charge.dataset == dataset]
-        budget = self.budgets.get(dataset)
-        return total(mine) if budget is None else composed(budget, mine)
+        spent, budget = self._total(dataset), self.budgets.get(dataset)
+        return (spent.epsilon, spent.delta) if budget is None else composed(budget, spent)
+
+    def _total(self, dataset: str) -> Total:
+        return Total.of(charge for charge in self.charges if charge.dataset == dataset)
 
     def remaining(self, dataset: str) -> tuple[Fraction, Fraction]:
         """Epsilon and delta still to be spent."""
@@ -145,7 +147,8 @@ class Ledger:
             )
         budget = self.budget(charge.dataset)
         with self._lock:
-            admit(budget, [c for c in self._charges if c.dataset == charge.dataset], charge)
+            earlier = Total.of(c for c in self._charges if c.dataset == charge.dataset)
+            admit(budget, earlier, charge)
             self._charges.append(charge)
 
 

@@ -27,9 +27,10 @@ from oracle_dp._ledger_tables import (
     insert_budget,
     insert_charge,
     read_charges,
+    read_total,
     stored_budgets,
 )
-from oracle_dp.budget import Budget, Charge, admit, check_charge, read_budgets
+from oracle_dp.budget import Budget, Charge, Total, admit, check_charge, read_budgets
 from oracle_dp.errors import LedgerError, LedgerFileError, ParameterError
 from oracle_dp.ledger import Ledger
 
@@ -112,6 +113,10 @@ class DurableLedger(Ledger):
         with self._connection() as connection:
             return tuple(read_charges(connection))
 
+    def _total(self, dataset: str) -> Total:
+        with self._connection() as connection:
+            return read_total(connection, dataset)
+
     def add(self, dataset: str, budget: Budget | float) -> None:
         """A budget for one more data set.
 
@@ -142,7 +147,7 @@ class DurableLedger(Ledger):
                 raise LedgerError(
                     f"dataset: no budget for {charge.dataset!r}; the ledger knows {known}"
                 )
-            admit(budgets[charge.dataset], read_charges(connection, charge.dataset), charge)
+            admit(budgets[charge.dataset], read_total(connection, charge.dataset), charge)
             insert_charge(connection, charge)
 
     @contextmanager

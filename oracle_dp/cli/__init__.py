@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from oracle_dp.cli.ledger import ledger
 from oracle_dp.cli.plan import plan
 from oracle_dp.cli.predict import predict
 from oracle_dp.cli.train import train
@@ -18,6 +19,7 @@ app = typer.Typer(
 app.command()(train)
 app.command()(predict)
 app.add_typer(plan, name="plan")
+app.add_typer(ledger, name="ledger")
 
 
 def main() -> None:

@@ -59,6 +59,10 @@ def train(
     save: Annotated[
         Path | None, typer.Option(help="Write the release to this file, replacing it.")
     ] = None,
+    ledger: Annotated[
+        Path | None, typer.Option(help="Charge the ledger in this file; needs --dataset.")
+    ] = None,
+    dataset: Annotated[str | None, typer.Option(help="The ledger's name for the data.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Train a private classifier that minimises classification error itself.
@@ -69,6 +73,7 @@ def train(
     with named_errors():
         from oracle_dp.datasets import load_adult
         from oracle_dp.estimators.zero_one import ZeroOneClassifier
+        from oracle_dp.ledger import Ledger
         from oracles import Limits
 
         if save is not None:
@@ -90,6 +95,8 @@ def train(
             n_best=n_best,
             sweeps=sweeps,
             delta=delta,
+            ledger=None if ledger is None else Ledger.open(ledger),
+            dataset=dataset,
         )
         with spinner(f"training by {mechanism.value} (it runs until it is done)"):
             classifier.fit(adult.X.iloc[adult.train], adult.y.iloc[adult.train])
