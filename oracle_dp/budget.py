@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 
 import numpy as np
 
@@ -221,9 +221,14 @@ def check_charge(charge: object) -> None:
 
 
 def _fits_rho(budget: Budget, rho: Fraction) -> bool:
+    return rho <= _rho_of(Fraction(budget.epsilon), Fraction(budget.delta))
+
+
+@lru_cache(maxsize=256)
+def _rho_of(epsilon: Fraction, delta: Fraction) -> Fraction:
     from oracle_dp.accounting.zcdp import largest_rho
 
-    return rho <= largest_rho(Fraction(budget.epsilon), Fraction(budget.delta))
+    return largest_rho(epsilon, delta)
 
 
 def shown(value: Fraction | float) -> str:

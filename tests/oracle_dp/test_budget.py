@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle_dp import (
@@ -99,6 +99,7 @@ def test_a_delta_needs_a_rho() -> None:
     )
 
 
+@settings(deadline=None, max_examples=40)
 @given(
     st.lists(
         st.tuples(st.fractions(0, 1), st.booleans(), st.fractions(Fraction(1, 100), 1)), max_size=12
