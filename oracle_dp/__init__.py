@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         ColumnTypeError,
         DomainError,
         LedgerError,
+        LedgerFileError,
         OverspendError,
         ParameterError,
         PrivacyError,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from oracle_dp.estimators.one_vs_rest import OneVsRest
     from oracle_dp.estimators.scoring_card import ScoringCard
     from oracle_dp.estimators.zero_one import ZeroOneClassifier
-    from oracle_dp.ledger import Budget, Charge, Ledger
+    from oracle_dp.ledger import Budget, Charge, Composition, Ledger
     from oracle_dp.mechanisms.blockwise import blockwise
     from oracle_dp.mechanisms.counts import counts_zero_one
     from oracle_dp.mechanisms.exponential import ZeroOneExponential, exponential
@@ -39,12 +40,14 @@ _HOMES = {
     "Categorical": "domain",
     "Charge": "ledger",
     "ColumnTypeError": "errors",
+    "Composition": "ledger",
     "Crossed": "domain",
     "Domain": "domain",
     "DomainError": "errors",
     "Guarantee": "privacy",
     "Ledger": "ledger",
     "LedgerError": "errors",
+    "LedgerFileError": "errors",
     "Neighbors": "privacy",
     "OneVsRest": "estimators.one_vs_rest",
     "OverspendError": "errors",
@@ -72,12 +75,14 @@ __all__ = [
     "Categorical",
     "Charge",
     "ColumnTypeError",
+    "Composition",
     "Crossed",
     "Domain",
     "DomainError",
     "Guarantee",
     "Ledger",
     "LedgerError",
+    "LedgerFileError",
     "Neighbors",
     "OneVsRest",
     "OverspendError",

@@ -8,7 +8,8 @@
     │   └── ColumnTypeError (also TypeError)  a column needs a domain, and none is given
     ├── UncertifiedError                   no certificate, so no release; the charge stays
     ├── LedgerError                        the ledger cannot take the charge
-    │   └── OverspendError                 the charge would exceed the budget
+    │   ├── OverspendError             the charge would exceed the budget
+    │   └── LedgerFileError            a ledger's file is missing, damaged, foreign or in use
     └── ReleaseFormatError (also ValueError)  a saved release cannot be read
 
     PrivacyLeakWarning (UserWarning)       something public was read from the data
@@ -49,6 +50,13 @@ class LedgerError(PrivacyError):
 
 class OverspendError(LedgerError):
     """The charge would exceed the data set's budget. Nothing was charged."""
+
+
+class LedgerFileError(LedgerError):
+    """A ledger's file cannot be used: missing, damaged, not a ledger, too new, read-only, in use.
+
+    Nothing is released without the charge having been written.
+    """
 
 
 class ReleaseFormatError(PrivacyError, ValueError):

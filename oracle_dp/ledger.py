@@ -1,9 +1,13 @@
 """Who spent what, on which data.
 
 A ledger holds a budget for every data set by name and takes each charge *before* any noise is
-drawn, by basic sequential composition: the epsilons add up, and so do the deltas (Dwork and Roth
-2014, Theorem 3.16). A charge is never given back: a run that fails or refuses after its noise was
-drawn has depended on the data.
+drawn. By default the epsilons add up, and so do the deltas (Dwork and Roth 2014, Theorem 3.16); a
+budget may ask for composition by zero-concentrated privacy (docs/accounting.md, Theorem 7). A
+charge is never given back: a run that fails or refuses after its noise was drawn has depended on
+the data.
+
+:class:`Ledger` is in memory; :meth:`Ledger.create` and :meth:`Ledger.open` keep one in a file that
+processes may share.
 """
 
 from __future__ import annotations
@@ -11,67 +15,27 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
+from oracle_dp.budget import (
+    Budget,
+    Charge,
+    Composition,
+    Total,
+    admit,
+    check_charge,
+    composed,
+    read_budgets,
+    shown,
+)
+from oracle_dp.errors import LedgerError
 
-from oracle_dp.errors import LedgerError, OverspendError, ParameterError
-from oracle_dp.noise import rational
-from oracle_dp.privacy import Neighbors
+if TYPE_CHECKING:
+    from oracle_dp.ledger_file import DurableLedger
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
-    """What may be spent on one data set under one neighbour relation.
-
-    A float is the decimal that it prints as: three charges of 0.1 fill a budget of 0.3, whose
-    binary value is a little less. A charge is never more than its decimal.
-
-    Args:
-        epsilon: Total epsilon, not negative.
-        delta: Total delta, in [0, 1).
-        neighbors: The relation that every charge must have.
-
-    Raises:
-        ParameterError: A parameter is out of its range.
-    """
-
-    epsilon: float | Fraction
-    delta: float | Fraction = 0
-    neighbors: Neighbors | str = Neighbors.REPLACE
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", _printed("epsilon", self.epsilon))
-        object.__setattr__(self, "delta", _printed("delta", self.delta))
-        _set_figures(self, "a budget")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Charge:
-    """One entry of the ledger.
-
-    Args:
-        dataset: Name of the data set.
-        mechanism: Name of the mechanism that spends.
-        epsilon: Not negative.
-        delta: In [0, 1).
-        neighbors: The relation that epsilon and delta are for.
-
-    Raises:
-        ParameterError: A parameter is out of its range.
-    """
-
-    dataset: str
-    mechanism: str
-    epsilon: Fraction
-    delta: Fraction
-    neighbors: Neighbors
-
-    def __post_init__(self) -> None:
-        _check_name(self.dataset)
-        # Exact and never negative: a negative charge would give budget back.
-        _set_figures(self, "a charge")
+__all__ = ["Budget", "Charge", "Composition", "Ledger"]
 
 
 class Ledger:
@@ -86,20 +50,41 @@ class Ledger:
     """
 
     def __init__(self, budgets: Mapping[str, Budget | float]) -> None:
-        if not isinstance(budgets, Mapping):
-            raise ParameterError("budgets: a mapping expected, such as {'survey': 1.0}")
-        for name in budgets:
-            _check_name(name)
-        self.budgets = {
-            name: budget if isinstance(budget, Budget) else Budget(epsilon=budget)
-            for name, budget in budgets.items()
-        }
+        self._budgets = read_budgets(budgets)
         self._charges: list[Charge] = []
         self._lock = threading.Lock()
         self._process = os.getpid()
 
+    @staticmethod
+    def create(path: str | Path, budgets: Mapping[str, Budget | float]) -> DurableLedger:
+        """Make a ledger in a new file, which any process may open.
+
+        Raises:
+            ParameterError: As for the class.
+            LedgerFileError: The file is there already, or cannot be written.
+        """
+        from oracle_dp.ledger_file import DurableLedger
+
+        return DurableLedger.made(path, budgets)
+
+    @staticmethod
+    def open(path: str | Path) -> DurableLedger:
+        """The ledger in a file.
+
+        Raises:
+            LedgerFileError: The file is missing, damaged, not a ledger, or of a newer version.
+        """
+        from oracle_dp.ledger_file import DurableLedger
+
+        return DurableLedger(path)
+
     def __repr__(self) -> str:
-        return f"Ledger({self.budgets!r})"
+        return f"{type(self).__name__}({_summary(self)})"
+
+    @property
+    def budgets(self) -> Mapping[str, Budget]:
+        """Every data set's budget."""
+        return dict(self._budgets)
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -120,11 +105,12 @@ class Ledger:
         return budget
 
     def spent(self, dataset: str) -> tuple[Fraction, Fraction]:
-        """Epsilon and delta spent so far."""
-        mine = [charge for charge in self.charges if charge.dataset == dataset]
-        return sum((c.epsilon for c in mine), Fraction(0)), sum(
-            (c.delta for c in mine), Fraction(0)
-        )
+        """Epsilon and delta spent so far, by the budget's composition."""
+        spent, budget = self._total(dataset), self.budgets.get(dataset)
+        return (spent.epsilon, spent.delta) if budget is None else composed(budget, spent)
+
+    def _total(self, dataset: str) -> Total:
+        return Total.of(charge for charge in self.charges if charge.dataset == dataset)
 
     def remaining(self, dataset: str) -> tuple[Fraction, Fraction]:
         """Epsilon and delta still to be spent."""
@@ -142,8 +128,8 @@ class Ledger:
     def __reduce__(self) -> tuple[object, ...]:
         raise LedgerError(
             "ledger: one in memory cannot be saved or sent to another process, where its budget "
-            "would be spent again; fit in this process, or pickle the estimator without it "
-            "(set_params(ledger=None))"
+            "would be spent again; use one in a file (Ledger.create), fit in this process, or "
+            "pickle the estimator without it (set_params(ledger=None))"
         )
 
     def charge(self, charge: Charge) -> None:
@@ -153,52 +139,25 @@ class Ledger:
             LedgerError: The data set has no budget, or one under another neighbour relation.
             OverspendError: The charge exceeds what remains. Nothing is charged.
         """
-        if type(charge) is not Charge:  # Nothing that only looks like one, with another epsilon.
-            raise LedgerError(f"charge: an oracle_dp.Charge expected, not {charge!r}")
+        check_charge(charge)
         if os.getpid() != self._process:
             raise LedgerError(
                 "ledger: this process was forked from the ledger's own, and both would spend the "
-                "whole budget; charge it in the process that made it"
+                "whole budget; charge it in the process that made it, or use one in a file"
             )
         budget = self.budget(charge.dataset)
-        if budget.neighbors is not charge.neighbors:
-            raise LedgerError(
-                f"neighbors: the budget of {charge.dataset!r} is for "
-                f"{Neighbors.parse(budget.neighbors).value!r}, the charge for "
-                f"{charge.neighbors.value!r}; epsilons of different relations do not add up"
-            )
         with self._lock:
-            mine = [c for c in self._charges if c.dataset == charge.dataset]
-            epsilon = sum((c.epsilon for c in mine), charge.epsilon)
-            delta = sum((c.delta for c in mine), charge.delta)
-            if epsilon > budget.epsilon or delta > budget.delta:
-                raise OverspendError(
-                    f"dataset {charge.dataset!r}: this charge of epsilon "
-                    f"{float(charge.epsilon):g}, delta {float(charge.delta):g} exceeds what "
-                    f"remains; spend less, or raise the budget knowingly"
-                )
+            earlier = Total.of(c for c in self._charges if c.dataset == charge.dataset)
+            admit(budget, earlier, charge)
             self._charges.append(charge)
 
 
-def _check_name(name: object) -> None:
-    if not isinstance(name, str) or not name:
-        raise ParameterError(f"dataset: a name must be a non-empty string, not {name!r}")
-
-
-def _printed(name: str, value: float | Fraction) -> Fraction:
-    """A figure of a budget as it is written."""
-    if isinstance(value, float | np.floating) and np.isfinite(value):
-        return Fraction(np.format_float_scientific(value, trim="-"))
-    return rational(name, value)
-
-
-def _set_figures(entry: Budget | Charge, what: str) -> None:
-    """Make the figures of a frozen entry exact, or refuse them."""
-    epsilon, delta = rational("epsilon", entry.epsilon), rational("delta", entry.delta)
-    if epsilon < 0:
-        raise ParameterError(f"epsilon: {what} must not be negative, not {entry.epsilon!r}")
-    if not 0 <= delta < 1:
-        raise ParameterError(f"delta: {what} lies in [0, 1), not {entry.delta!r}")
-    object.__setattr__(entry, "epsilon", epsilon)
-    object.__setattr__(entry, "delta", delta)
-    object.__setattr__(entry, "neighbors", Neighbors.parse(entry.neighbors))
+def _summary(ledger: Ledger) -> str:
+    """What is spent of every budget, for a person."""
+    parts = []
+    for name, budget in ledger.budgets.items():
+        epsilon, delta = ledger.spent(name)
+        of = f"epsilon {shown(epsilon)} of {shown(budget.epsilon)}"
+        deltas = f", delta {shown(delta)} of {shown(budget.delta)}" if budget.delta else ""
+        parts.append(f"{name!r}: {of}{deltas} spent")
+    return "; ".join(parts)

@@ -35,6 +35,9 @@ _REACH = {Neighbors.REPLACE: 2, Neighbors.ADD_REMOVE: 1, Neighbors.ZERO_OUT: 1}
 _FFT = 1e-12
 """How much of delta is set aside for rounding in the convolutions of a PLD."""
 
+_PORTION = 10_000
+"""Steps that a PLD composes at once."""
+
 _RELATIVE = 1e-9
 """By how much floating-point results of the accountants are raised."""
 
@@ -212,23 +215,34 @@ def _enough(epsilon: float, delta: float, steps: int, relation: Neighbors) -> fl
 
 
 def _pld_epsilon(delta: float, sigma: float, q: float, steps: int, relation: Neighbors) -> float:
-    from dp_accounting import GaussianDpEvent, NeighboringRelation, PoissonSampledDpEvent
-    from dp_accounting.pld import PLDAccountant
+    from dp_accounting import NeighboringRelation
+    from dp_accounting.pld import privacy_loss_distribution
 
     if delta <= 10 * _FFT:
         raise ParameterError(
             f"delta: above {10 * _FFT:g} expected for accountant='pld', not {delta!r}; its "
             "convolutions are not exact enough; use accountant='rdp'"
         )
-    # One record's contribution, not a sum's sensitivity: the accountant doubles it for REPLACE_ONE.
+    # One record's contribution, not a sum's sensitivity: it is doubled there for REPLACE_ONE.
     named = {
         Neighbors.REPLACE: NeighboringRelation.REPLACE_ONE,
         Neighbors.ADD_REMOVE: NeighboringRelation.ADD_OR_REMOVE_ONE,
         Neighbors.ZERO_OUT: NeighboringRelation.REPLACE_SPECIAL,
     }
-    account = PLDAccountant(named[relation], _interval(sigma, q, steps, relation))
-    account.compose(PoissonSampledDpEvent(q, GaussianDpEvent(sigma)), steps)
-    epsilon = float(account.get_epsilon(delta - _FFT))
+    interval = _interval(sigma, q, steps, relation)
+    one = privacy_loss_distribution.from_gaussian_mechanism(
+        sigma,
+        sampling_prob=q,
+        value_discretization_interval=interval,
+        neighboring_relation=named[relation],
+    )
+    # In portions: a power of integers that only decides on a method would take minutes for the
+    # millions of steps that the convolution itself does in no time.
+    portions, rest = divmod(steps, _PORTION)
+    whole = one.self_compose(rest) if rest else privacy_loss_distribution.identity(interval)
+    if portions:
+        whole = whole.compose(one.self_compose(_PORTION).self_compose(portions))
+    epsilon = float(whole.get_epsilon_for_delta(delta - _FFT))
     return max(0.0, epsilon) * (1 + _RELATIVE)
 
 

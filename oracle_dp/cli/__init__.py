@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from oracle_dp.cli.domain import domain
+from oracle_dp.cli.ledger import ledger
 from oracle_dp.cli.plan import plan
 from oracle_dp.cli.predict import predict
 from oracle_dp.cli.train import train
@@ -44,6 +45,7 @@ app.command()(train)
 app.command()(predict)
 app.command()(domain)
 app.add_typer(plan, name="plan")
+app.add_typer(ledger, name="ledger")
 
 
 def main() -> None:

@@ -37,6 +37,13 @@ class Relation(StrEnum):
     ZERO_OUT = "zero_out"
 
 
+class Composing(StrEnum):
+    """How charges on a ledger add up."""
+
+    BASIC = "basic"
+    ZCDP = "zcdp"
+
+
 def split(text: str) -> list[str]:
     """The parts of a comma-separated list."""
     return [part.strip() for part in text.split(",")]

@@ -82,5 +82,13 @@ DomainPath = Annotated[
         rich_help_panel=OWN_FILE,
     ),
 ]
+LedgerPath = Annotated[
+    Path | None,
+    typer.Option("--ledger", metavar="FILE", help="Charge the ledger in this file."),
+]
+DatasetName = Annotated[
+    str | None,
+    typer.Option("--dataset", metavar="NAME", help="The ledger's name for the data."),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]

@@ -90,6 +90,8 @@ def train(
         Path | None, typer.Option(metavar="FILE", help="Write the release to this file.")
     ] = None,
     force: options.Force = False,
+    ledger: options.LedgerPath = None,
+    dataset: options.DatasetName = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Train a private classifier that minimises classification error itself.
@@ -99,6 +101,7 @@ def train(
     """
     with named_errors(spends=True):
         from oracle_dp.estimators.zero_one import ZeroOneClassifier
+        from oracle_dp.ledger import Ledger
         from oracles import Limits
 
         if save is not None:
@@ -120,6 +123,8 @@ def train(
             n_best=n_best,
             sweeps=sweeps,
             delta=delta,
+            ledger=None if ledger is None else Ledger.open(ledger),
+            dataset=dataset,
         )
         if mechanism in EXACT and len(source.domain) > MANY:
             typer.echo(

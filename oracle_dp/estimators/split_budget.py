@@ -61,6 +61,7 @@ class SplitCharge(Ledger):
                 epsilon=self._parts * charge.epsilon,
                 delta=self._parts * charge.delta,
                 neighbors=charge.neighbors,
+                rho=None if charge.rho is None else self._parts * charge.rho,
             )
         elif charge != self._charges[0] or len(self._charges) == self._parts:
             raise PrivacyError("a part spends what was not charged for it")

@@ -87,8 +87,9 @@ def charge_before_noise(
     epsilon: Fraction,
     delta: Fraction = Fraction(0),
     neighbors: Neighbors,
+    rho: Fraction | None = None,
 ) -> None:
-    """Charge the ledger, if there is one.
+    """Charge the ledger, if there is one; ``rho`` where it is less than a pure epsilon's.
 
     Raises:
         ParameterError: Only one of ``ledger`` and ``dataset`` is given, or one of a wrong type.
@@ -108,6 +109,7 @@ def charge_before_noise(
             epsilon=epsilon,
             delta=delta,
             neighbors=neighbors,
+            rho=rho,
         )
     )
 

@@ -158,6 +158,7 @@ def blockwise(
         epsilon=spent.epsilon,
         delta=spent.delta,
         neighbors=relation,
+        rho=spent.rho,
     )
     current = [np.zeros(size, dtype=np.int64) for size in cells.levels]
     for j in schedule:

@@ -175,6 +175,7 @@ class ZeroOneExponential:
                 mechanism=MECHANISM,
                 epsilon=self.epsilon,
                 neighbors=self.neighbors,
+                rho=self.epsilon**2 / 8,
             )
             yield Release(self._draw(source, within), guarantee)
 

@@ -139,7 +139,14 @@ def top_r(
     stated_sensitivity = stated("sensitivity", range_sensitivity, toward=0)
     n_points = _n_points(problem, within)
     expected = min(_positive("n_best", n_best), n_points)
-    charge_before_noise(ledger, dataset, mechanism=MECHANISM, epsilon=target, neighbors=relation)
+    charge_before_noise(
+        ledger,
+        dataset,
+        mechanism=MECHANISM,
+        epsilon=target,
+        neighbors=relation,
+        rho=target**2 / 8,
+    )
     solution = best_points(problem, expected, limits=within)
     best = require_certified(solution)
     if len({point.positions for point in best}) != expected:

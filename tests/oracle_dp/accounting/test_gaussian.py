@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
+import subprocess
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -11,7 +13,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle_dp import ParameterError
@@ -78,6 +80,7 @@ deltas = st.floats(1e-300, 0.999)
 mus = st.floats(1e-6, 1e3)
 
 
+@settings(deadline=None)
 @given(epsilons, deltas)
 def test_mu_is_the_last_that_is_allowed(epsilon: float, delta: float) -> None:
     mu = gaussian_mu(epsilon, delta=delta)
@@ -87,6 +90,7 @@ def test_mu_is_the_last_that_is_allowed(epsilon: float, delta: float) -> None:
     assert gaussian_epsilon(delta, mu=mu) <= epsilon
 
 
+@settings(deadline=None)
 @given(deltas, mus)
 def test_epsilon_is_the_first_that_is_enough(delta: float, mu: float) -> None:
     epsilon = gaussian_epsilon(delta, mu=mu)
@@ -95,6 +99,7 @@ def test_epsilon_is_the_first_that_is_enough(delta: float, mu: float) -> None:
         assert gaussian_delta(math.nextafter(epsilon, 0), mu=mu) > math.nextafter(delta, 0)
 
 
+@settings(deadline=None)
 @given(deltas, mus, st.integers(1, 3))
 def test_monotone_to_the_last_bit(delta: float, mu: float, ulps: int) -> None:
     def up(value: float) -> float:
@@ -108,12 +113,21 @@ def test_monotone_to_the_last_bit(delta: float, mu: float, ulps: int) -> None:
     assert gaussian_mu(up(mu), delta=delta) >= gaussian_mu(mu, delta=delta)
 
 
+@settings(deadline=None)
 @given(st.lists(st.fractions(min_value=0, max_value=5), max_size=5), st.integers(1, 1000))
 def test_composition_is_never_below_the_root(parts: list[Fraction], times: int) -> None:
     whole = composed_mu(parts, times=times)
     square = times * sum((mu * mu for mu in parts), Fraction(0))
     assert whole * whole >= square
     assert float(whole) == pytest.approx(math.sqrt(square), rel=1e-14)
+
+
+def test_the_accountants_are_imported_where_they_are_used() -> None:
+    program = "import sys, oracle_dp.accounting; print('dp_accounting' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n"
 
 
 def test_half_the_noise_is_caught() -> None:

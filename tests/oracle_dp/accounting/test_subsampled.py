@@ -217,6 +217,16 @@ def test_poisson_calibration(relation: str, epsilon: float) -> None:
     assert poisson_gaussian_epsilon(1e-6, noise_multiplier=0.999 * sigma, **fixed) > epsilon
 
 
+def test_millions_of_steps_take_seconds() -> None:
+    """dp-accounting alone raises an integer to the power of the steps first, for minutes."""
+    fixed: dict[str, Any] = {"noise_multiplier": 1, "sampling_probability": 1e-6}
+    few, many = (
+        poisson_gaussian_epsilon(1e-6, steps=steps, neighbors="add_remove", **fixed)
+        for steps in (10_000, 3_000_001)
+    )
+    assert few < many < 0.1
+
+
 def test_fixed_size_calibration() -> None:
     fixed: dict[str, Any] = {"batch_size": 50, "n": 1000, "steps": 20}
     sigma = fixed_size_gaussian_noise_multiplier(1.0, delta=1e-6, **fixed)
