@@ -22,6 +22,23 @@ class Mechanism(StrEnum):
     BLOCKWISE = "blockwise"
 
 
+class Lift(StrEnum):
+    """What objective perturbation adds noise along."""
+
+    ONE_HOT = "one_hot"
+    PI = "pi"
+    CENTRED_BINARY = "centred_binary"
+
+
+class Noise(StrEnum):
+    """Noises of objective perturbation."""
+
+    GEOMETRIC = "geometric"
+    EXPONENTIAL = "exponential"
+    GAMMA_NORM = "gamma_norm"
+    GAUSSIAN = "gaussian"
+
+
 class Missing(StrEnum):
     """What becomes of rows with a missing value."""
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from oracle_dp.cli.choices import Mechanism, Missing, Relation
+from oracle_dp.cli.choices import Lift, Mechanism, Missing, Noise, Relation
 
 OWN_FILE = "Your own CSV file"
 TUNING = "Of one mechanism"
@@ -67,7 +67,27 @@ Sweeps = Annotated[
 ]
 Delta = Annotated[
     float,
-    typer.Option(help="blockwise: above 0, composition by zCDP.", rich_help_panel=TUNING),
+    typer.Option(
+        help="blockwise: above 0, composition by zCDP. opdisc: of Gaussian noise.",
+        rich_help_panel=TUNING,
+    ),
+]
+LiftName = Annotated[
+    Lift,
+    typer.Option(
+        metavar="NAME",
+        help=f"opdisc: what noise is added along: {', '.join(Lift)}.",
+        rich_help_panel=TUNING,
+    ),
+]
+NoiseName = Annotated[
+    Noise | None,
+    typer.Option(
+        metavar="NAME",
+        help=f"opdisc: {Noise.GEOMETRIC} for one_hot; for the others {Noise.GAMMA_NORM}, or "
+        f"{Noise.GAUSSIAN}, which needs --delta.",
+        rich_help_panel=TUNING,
+    ),
 ]
 Seconds = Annotated[
     float | None,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from oracle_dp.cli import options
-from oracle_dp.cli.choices import Mechanism, Missing, Relation, integers
+from oracle_dp.cli.choices import Lift, Mechanism, Missing, Relation, integers
 from oracle_dp.cli.console import named_errors, spinner
 from oracle_dp.cli.files import check_writable, write_whole
 from oracle_dp.cli.sources import ADULT, Rows, Source, adult, confirmed, own_file
@@ -82,6 +82,8 @@ def train(
     n_best: options.NBest = 10,
     sweeps: options.Sweeps = 2,
     delta: options.Delta = 0.0,
+    lift: options.LiftName = Lift.ONE_HOT,
+    noise: options.NoiseName = None,
     seconds: options.Seconds = None,
     seed: Annotated[
         int | None, typer.Option(help="Reproduce a run. The release is then NOT private.")
@@ -123,6 +125,8 @@ def train(
             n_best=n_best,
             sweeps=sweeps,
             delta=delta,
+            lift=lift.value,
+            noise=None if noise is None else noise.value,
             ledger=None if ledger is None else Ledger.open(ledger),
             dataset=dataset,
         )

@@ -24,6 +24,8 @@ Common = Mapping[str, Any]
 
 DEFAULTS: dict[str, object] = {
     "delta": 0,
+    "lift": "one_hot",
+    "noise": None,
     "sparsity": 0,
     "max_attributes": None,
     "n_best": 10,
@@ -48,7 +50,7 @@ class Mechanism:
 def _opdisc(
     cells: CellTable, weights: tuple[int, ...], common: Common, options: Common
 ) -> Release[Weights]:
-    return opdisc(ZeroOneProblem(cells, weights), **_proved(common))
+    return opdisc(ZeroOneProblem(cells, weights), **_proved(common), **options)
 
 
 def _top_r(
@@ -69,7 +71,7 @@ MECHANISMS = {
         ),
         ("sparsity", "max_attributes"),
     ),
-    "opdisc": Mechanism(_opdisc),
+    "opdisc": Mechanism(_opdisc, ("delta", "lift", "noise")),
     "counts": Mechanism(
         lambda cells, weights, common, options: counts_zero_one(cells, weights=weights, **common)
     ),

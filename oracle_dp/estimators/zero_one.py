@@ -95,7 +95,10 @@ class ZeroOneClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
             None for none with a domain, and for 2 without.
         n_best: For ``"top_r"``: how many of the best classifiers are told apart.
         sweeps: For ``"blockwise"``: how often every attribute is redrawn.
-        delta: For ``"blockwise"``: 0 composes epsilons, a positive one composes by zCDP.
+        delta: For ``"blockwise"``: 0 composes epsilons, a positive one composes by zCDP. For
+            ``"opdisc"``: of Gaussian noise.
+        lift: For ``"opdisc"``: see :func:`oracle_dp.opdisc`.
+        noise: For ``"opdisc"``: see there.
 
     Attributes:
         release_: The :class:`oracle_dp.Release` of a :class:`ScoringCard`, or of one
@@ -124,6 +127,8 @@ class ZeroOneClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
         n_best: int = 10,
         sweeps: int = 2,
         delta: float | Fraction = 0,
+        lift: str = "one_hot",
+        noise: str | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.mechanism = mechanism
@@ -140,6 +145,8 @@ class ZeroOneClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
         self.n_best = n_best
         self.sweeps = sweeps
         self.delta = delta
+        self.lift = lift
+        self.noise = noise
 
     def fit(self, X: Rows, y: ArrayLike) -> ZeroOneClassifier:
         """Train and spend epsilon.

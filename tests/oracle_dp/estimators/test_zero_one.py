@@ -553,3 +553,31 @@ def test_a_limit_that_was_not_reached_is_a_condition() -> None:
     fitted = classifier(limits=Limits(seconds=600)).fit(X, Y)
     assert ContingencyKind.COMPLETION in kinds(fitted)
     assert ContingencyKind.COMPLETION not in kinds(classifier(limits=Limits(threads=1)).fit(X, Y))
+
+
+@pytest.mark.parametrize(
+    ("lift", "noise", "delta"),
+    [("centred_binary", None, 0), ("pi", "gamma_norm", 0), ("pi", "gaussian", 1e-6)],
+)
+def test_opdisc_takes_a_lift_and_a_noise(lift: str, noise: str | None, delta: float) -> None:
+    fitted = classifier(
+        epsilon=SURELY,
+        mechanism="opdisc",
+        weights=(0, 1),
+        lift=lift,
+        noise=noise,
+        delta=delta,
+        random_state=0,
+    ).fit(X, Y)
+    guarantee = fitted.release_.guarantee
+    assert lift in guarantee.theorem
+    assert guarantee.delta == delta
+    codes = DOMAIN.encode(X)
+    errors = (fitted.predict(X) != Y).sum()
+    assert errors == fewest_errors(codes, Y == "yes", (0, 1))
+
+
+@pytest.mark.parametrize("option", [{"lift": "pi"}, {"noise": "gaussian"}])
+def test_lifts_are_those_of_opdisc(option: dict[str, str]) -> None:
+    with pytest.raises(ParameterError, match="only 'opdisc' has it"):
+        classifier(**option).fit(X, Y)
