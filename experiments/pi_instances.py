@@ -71,7 +71,7 @@ class Instance:
             epsilon=self.epsilon,
             delta=self.delta,
             sensitivity=SENSITIVITY,
-            lattice_bits=4,
+            lattice_bits=None,
             max_norm=None,
         )
         assert isinstance(found, RadialPerturbation)

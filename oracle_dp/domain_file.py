@@ -112,6 +112,8 @@ def _parsed(text: str | bytes) -> Mapping[str, Any]:
         pass
     except RecursionError:
         place = "a place where it is nested too deeply"
+    except ValueError:  # Python's own, of an integer of thousands of digits.
+        place = "a number that is too long"
     raise DomainError(
         f"domain file: not TOML, at {place}; text needs quotes, lists need brackets and commas"
     )

@@ -57,7 +57,7 @@ class ContingencyKind(Enum):
     SEEDED = "seeded"
     """The noise came from a seed: the release is reproducible and not private."""
     COMPLETION = "completion"
-    """The run could have been refused under a limit; refusal depends on the data."""
+    """The run could have been refused for want of a proof; refusal depends on the data."""
     LEAKED_PARAMETER = "leaked_parameter"
     """A parameter that must be public was read from the data."""
     CALLER = "caller"

@@ -89,15 +89,20 @@ def _refuse_settings(solver: Any) -> None:
         )
     if not solver.mip:
         raise ProblemError("solver: mip=False drops integrality: relax the program instead")
-    named = [option for option in solver.optionsDict if "file" in option.lower()]
-    for option in ("keepFiles", "logPath", *named):
-        if _setting(solver, option):
+    for option in {*solver.optionsDict, *vars(solver)}:
+        if _names_a_file(option) and _setting(solver, option):
             raise ProblemError(f"solver: {option} would leave private data on the disk: omit it")
     if getattr(solver, "callbackTuple", None) or getattr(solver, "callbacksToActivate", None):
         raise ProblemError("solver: callbacks are not called here: leave them out")
     for option, limit in _LIMITS.items():
         if _setting(solver, option) is not None:
             raise ProblemError(f"solver: {option} is set: give Limits({limit}=...) to the call")
+
+
+def _names_a_file(option: str) -> bool:
+    """Whether a setting of any of PuLP's solvers is one that writes; some are attributes only."""
+    words = option.lower().strip("_")
+    return option == "keepFiles" or any(word in words for word in ("file", "logpath", "export"))
 
 
 def require_available(driver: Any) -> None:

@@ -40,8 +40,13 @@ class OneHotProblem(Protocol[ReleasedT]):
         """Whether every loss is an integer."""
         ...
 
-    def check(self, *, limits: Limits = UNLIMITED) -> None:
-        """Raise what would keep ``minimize`` from finding a point, whatever the rewards."""
+    def check(self, *, scale: int = 1, limits: Limits = UNLIMITED) -> None:
+        """Raise what would keep ``minimize`` from a proven point, whatever the rewards.
+
+        Args:
+            scale: As ``minimize`` will be given it.
+            limits: When to stop.
+        """
         ...
 
     def minimize(
@@ -60,7 +65,13 @@ class SphereProblem(OneHotProblem[ReleasedT], Protocol[ReleasedT]):
         """The values of each coordinate, in the order of its rewards."""
         ...
 
-    def check(self, *, total: TotalReward | None = None, limits: Limits = UNLIMITED) -> None:
+    def check(
+        self,
+        *,
+        scale: int = 1,
+        total: TotalReward | None = None,
+        limits: Limits = UNLIMITED,
+    ) -> None:
         """As of every problem; only points whose total has a level count."""
         ...
 

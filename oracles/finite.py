@@ -79,8 +79,14 @@ class FiniteTable:
         point = tuple(int(i) for i in positions)
         return point if self.allowed[point] else None
 
-    def check(self, *, total: TotalReward | None = None, limits: Limits = UNLIMITED) -> None:
-        """Refuse an empty set.
+    def check(
+        self,
+        *,
+        scale: int = 1,
+        total: TotalReward | None = None,
+        limits: Limits = UNLIMITED,
+    ) -> None:
+        """Refuse an empty set; enumeration proves objectives of any size.
 
         Raises:
             InfeasibleError: No point is allowed, or none has a total within its levels.

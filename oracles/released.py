@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oracles.errors import UnboundedError
+from oracles.exhaustive import Exhaustive
 from oracles.lift import OneHotLift, one_hot
 from oracles.oracle import UNLIMITED, Limits, Oracle
 from oracles.problem import IntegerProgram
 from oracles.solution import Solution, Status
 from oracles.total import TotalReward
-from oracles.verdict import recheck
+from oracles.verdict import check_provable, objective_scale, recheck
 
 IntArray = NDArray[np.int64]
 
@@ -85,16 +86,25 @@ class ReleasedVariables:
         chosen = zip(self.lift.values, positions, strict=True)
         return np.array([values[i] for values, i in chosen], dtype=np.int64)
 
-    def check(self, *, total: TotalReward | None = None, limits: Limits = UNLIMITED) -> None:
-        """Refuse an infeasible or unbounded program.
+    def check(
+        self,
+        *,
+        scale: int = 1,
+        total: TotalReward | None = None,
+        limits: Limits = UNLIMITED,
+    ) -> None:
+        """Refuse a program that is infeasible, unbounded, or too large for a solver's floats.
 
         With ``total``, points beyond its last level count as infeasible.
 
         Raises:
+            ProblemError: No bound of a solver could prove an objective of this size.
             InfeasibleError: No point satisfies the constraints.
             UnboundedError: The objective has no minimum.
             SolverError: The limits were reached before a feasible point was found.
         """
+        if not isinstance(self.oracle, Exhaustive) and self.is_integer:
+            check_provable(scale * objective_scale(self.program), scale)
         if total is None:
             constant = self.program.with_objective(self.program.objective * 0)
         else:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from oracles.arrays import FloatArray
+from oracles.errors import ProblemError
 from oracles.problem import IntegerProgram
 from oracles.solution import Certificate, Solution, Status
 
@@ -195,6 +196,25 @@ def _least(weights: FloatArray, lower: FloatArray, upper: FloatArray) -> float:
     """The minimum of ``weights @ x`` over a box."""
     ends = np.where(weights > 0, lower, upper)[weights != 0]
     return float(weights[weights != 0] @ ends)
+
+
+def check_provable(size: float, scale: int) -> None:
+    """Refuse an objective that no solver's bound could prove, before any solver is asked.
+
+    Args:
+        size: Sum of ``|c_j| max |x_j|``, infinite without bounds.
+        scale: What of that is a factor that the caller may choose.
+
+    Raises:
+        ProblemError: The size is above ``MAX_SCALE``.
+    """
+    if size > MAX_SCALE:
+        raise ProblemError(
+            f"objective: with {scale} steps per unit it is too large, or has variables without "
+            f"bounds, for a solver's floats to prove a minimum (a sum of at most {MAX_SCALE:g}): "
+            "state bounds, divide the coefficients, or take coarser steps (lattice_bits) or "
+            "another lift"
+        )
 
 
 def objective_scale(program: IntegerProgram) -> float:

@@ -96,7 +96,7 @@ def own_file(path: Path, file: DomainFile, public_test: Path | None) -> Source:
     """
     from oracle_dp.errors import DomainError, ParameterError
 
-    if file.target is None:
+    if not file.target:
         raise ParameterError("target: not in the domain file; name the labels' column by --target")
     if file.classes is None:
         raise ParameterError(
@@ -143,6 +143,11 @@ def _labelled(path: Path, file: DomainFile, what: str) -> Rows:
 
 def _same(path: Path, other: Path) -> bool:
     try:
-        return path == other or os.path.samefile(path, other)
+        return path == other or os.path.samestat(_stat(path), _stat(other))
     except OSError:  # One is not there, which is told when it is read.
         return False
+
+
+def _stat(path: Path) -> os.stat_result:
+    """Of a path; ``-`` is standard input, which may be a file."""
+    return os.fstat(0) if str(path) == "-" else os.stat(path)

@@ -19,7 +19,8 @@ ValueT = TypeVar("ValueT")
 
 REFUSED = (
     "The budget stays charged: whether a run is refused depends on the data and is not covered by "
-    "epsilon. Run without limits to avoid refusals."
+    "epsilon. Run without limits; where a solver's floating point cannot prove a minimum, make the "
+    "objective's coefficients smaller, or use a problem that is proven in integers."
 )
 
 SEEDED = Contingency(
@@ -34,8 +35,8 @@ CALLER = Contingency(
 
 COMPLETION = Contingency(
     ContingencyKind.COMPLETION,
-    "conditional on completion: under a limit a run may be refused, which depends on the data and "
-    "is not covered by epsilon",
+    "conditional on completion: under a limit, or where a solver's floating point cannot prove a "
+    "minimum, a run may be refused, which depends on the data and is not covered by epsilon",
 )
 
 
@@ -146,7 +147,7 @@ def conditions(
             "itself was recomputed in integers"
         )
         found.append(Contingency(ContingencyKind.ORACLE_BOUND, detail))
-    if limits.may_stop_early:
+    if limits.may_stop_early or solver is not None:
         found.append(COMPLETION)
     if not source.is_private:
         found.append(SEEDED)

@@ -32,8 +32,14 @@ Levels = NDArray[np.int64] | NDArray[np.float64]
 MAX_TOTAL = 4_000
 """Largest squared norm, in grid steps, whose pairs are enumerated: 16 million of them."""
 
+MAX_STEPS = 1 << 20
+"""Largest value of a coordinate, in grid steps: what lies beyond ``max_norm`` is not squared."""
+
 ROUNDING_COST = 1.1
 """Factor on the noise up to which coarser entries of the rounded lift are preferred."""
+
+FINEST_BITS = 15
+"""The finest entries that are tried, whatever they cost."""
 
 CENTRED_BINARY_STEP = 8
 """g of the centred-binary lift: with it, the strict shift costs less than 2% of the noise."""
@@ -58,7 +64,11 @@ class Lift(Protocol):
         ...
 
     def rewards(self, noise: IntArray) -> tuple[list[IntArray], TotalReward | None]:
-        """``<noise, phi(w)>`` as rewards per (coordinate, value) and one for a total."""
+        """``<noise, phi(w)>`` as rewards per (coordinate, value) and one for a total.
+
+        Raises:
+            ParameterError: One does not fit in 64 bits.
+        """
         ...
 
 
@@ -122,10 +132,10 @@ class CentredBinaryLift:
 
     def rewards(self, noise: IntArray) -> tuple[list[IntArray], TotalReward | None]:
         """Linear in the coordinates."""
-        own = iter((CENTRED_BINARY_STEP * noise).tolist())
+        own = iter(noise.tolist())
         return [
-            np.array([-entry, entry], dtype=np.int64)
-            if size == 2 and (entry := next(own)) is not None
+            _multiples(next(own), np.array([-CENTRED_BINARY_STEP, CENTRED_BINARY_STEP]))
+            if size == 2
             else np.zeros(size, dtype=np.int64)
             for size in self.sizes
         ], None
@@ -150,8 +160,8 @@ class Pairs:
         """Of a grid given by each coordinate's values; those with one value do not count."""
         varying = [z for z in values if len(z) > 1]
         return cls(
-            least=sum(int((z * z).min()) for z in varying),
-            most=sum(int((z * z).max()) for z in varying),
+            least=sum(int(np.abs(z).min()) ** 2 for z in varying),
+            most=sum(int(np.abs(z).max()) ** 2 for z in varying),
             gap=min((int(np.diff(np.sort(z)).min()) for z in varying), default=1),
         )
 
@@ -197,15 +207,24 @@ class PiLift:
     pairs: Pairs
 
     @classmethod
-    def of(cls, values: Sequence[IntArray], *, max_norm: float | None = None) -> PiLift:
-        """The lift of a grid, with the coarsest entries that cost at most ``ROUNDING_COST``.
+    def of(
+        cls,
+        values: Sequence[IntArray],
+        *,
+        max_norm: float | None = None,
+        bits: int | None = None,
+    ) -> PiLift:
+        """The lift of a grid.
 
         Args:
             values: The integer values of each coordinate.
-            max_norm: Only points w of at most this Euclidean norm belong to the set.
+            max_norm: Only points w of at most this Euclidean norm belong to the set; coordinates
+                with one value do not count.
+            bits: g is its power of two. Default: the least that costs at most ``ROUNDING_COST``.
 
         Raises:
-            ParameterError: The grid reaches too far, or ``max_norm`` is not positive.
+            ParameterError: The grid reaches too far, ``max_norm`` is not positive, or ``bits`` are
+                too few for a gain.
         """
         step, z = _grid(values)
         reach = Pairs.of(z)
@@ -217,11 +236,14 @@ class PiLift:
             )
         pairs = replace(reach, most=max(top, reach.least))
         ideal = pairs.noise_per_loss(1, np.sqrt(np.arange(pairs.most, -1, -1.0)))
-        for bits in range(3, 16):
-            g = 1 << bits
+        for tried in range(3, FINEST_BITS + 1) if bits is None else (bits,):
+            g = 1 << tried
             h = _concave_levels(g, pairs.most)
-            if pairs.noise_per_loss(g, h) <= ROUNDING_COST * ideal:
+            cost = pairs.noise_per_loss(g, h) / ideal
+            if cost <= ROUNDING_COST:
                 break
+        if cost == math.inf:
+            raise ParameterError(f"lattice_bits: {bits} are too few for this grid; use more")
         return cls(z, g, h[: top + 1], pairs)
 
     @property
@@ -243,11 +265,21 @@ class PiLift:
         """Linear in the coordinates, and ``noise[-1] * h`` for the squared norm."""
         own = iter(noise[:-1].tolist())
         linear = [
-            self.multiplier * next(own) * z if len(z) > 1 else np.zeros(1, dtype=np.int64)
+            _multiples(next(own), self.multiplier * z) if len(z) > 1 else np.zeros(1, np.int64)
             for z in self.values
         ]
         parts = tuple(z * z if len(z) > 1 else np.zeros(1, dtype=np.int64) for z in self.values)
         return linear, TotalReward(parts=parts, levels=self.levels, factor=int(noise[-1]))
+
+
+def _multiples(factor: int, entries: IntArray) -> IntArray:
+    """``factor * entries``, in Python's integers."""
+    products = [factor * entry for entry in entries.tolist()]
+    if max(map(abs, products)) >= 2**63:
+        raise ParameterError(
+            "epsilon: a draw does not fit in 64 bits; nothing is returned: use a larger epsilon"
+        )
+    return np.array(products, dtype=np.int64)
 
 
 def _grid(values: Sequence[IntArray]) -> tuple[int, tuple[IntArray, ...]]:
@@ -260,7 +292,8 @@ def _grid(values: Sequence[IntArray]) -> tuple[int, tuple[IntArray, ...]]:
 def _squared(max_norm: float, step: int) -> int:
     if not 0 < max_norm < math.inf:
         raise ParameterError(f"max_norm: a positive number expected, not {max_norm!r}")
-    return int(Fraction(max_norm) ** 2 / step**2)
+    # The next float: sqrt(3) as a float is below it, and is meant to reach squared norm 3.
+    return int(Fraction(math.nextafter(max_norm, math.inf)) ** 2 / step**2)
 
 
 def _concave_levels(g: int, top: int) -> IntArray:

@@ -36,7 +36,7 @@ from oracle_dp.mechanisms.base import (
     require_certified,
     stated,
 )
-from oracle_dp.mechanisms.perturbation import LATTICE_BITS, Perturbation, perturbation_of
+from oracle_dp.mechanisms.perturbation import Perturbation, perturbation_of
 from oracle_dp.noise import BitSource, bit_source, positive_rational, rational
 from oracle_dp.privacy import Contingency, Guarantee, Neighbors, Release
 from oracle_dp.sensitivity import ASSERTED, PROVED
@@ -59,7 +59,7 @@ def opdisc(
     noise: str | None = None,
     delta: float | Fraction = 0,
     max_norm: float | None = None,
-    lattice_bits: int = LATTICE_BITS,
+    lattice_bits: int | None = None,
     limits: Limits | None = None,
     ledger: Ledger | None = None,
     dataset: str | None = None,
@@ -84,11 +84,14 @@ def opdisc(
         noise: ``"geometric"`` for the one-hot lift, of which ``"exponential"`` is another name:
             the floor of an exponential variable is geometric. For the others ``"gamma_norm"``,
             the default, pure epsilon, and ``"gaussian"``, the source's own, which needs
-            ``delta`` and is no smaller.
+            ``delta`` and is larger at the usual deltas.
         delta: For ``"gaussian"`` only.
         max_norm: For ``"pi"`` only: a public bound on the Euclidean norm of the coordinates;
             points beyond it do not belong to the set.
-        lattice_bits: For ``"one_hot"`` only: k, between 0 and 20; a public constant.
+        lattice_bits: A public constant between 0 and 20. ``"one_hot"``: a unit of loss has ``2**k``
+            lattice steps, 4 by default. ``"pi"``: its entries are multiples of ``2**-k``, fine
+            enough by default to cost a tenth of the noise; fewer make smaller objectives, which a
+            solver can prove with more rows.
         limits: When the oracle may stop. Default: never, since a refusal depends on the data.
         ledger: Charged before the noise is drawn, with ``dataset`` as the name.
         dataset: Name of the data set in the ledger.
@@ -165,10 +168,11 @@ def opdisc(
 
 
 def _check(problem: OneHotProblem[ValueT], perturbation: Perturbation, limits: Limits) -> None:
+    scale = perturbation.scale
     if perturbation.limit is None:
-        problem.check(limits=limits)
+        problem.check(scale=scale, limits=limits)
     else:
-        _sphere(problem).check(total=perturbation.limit, limits=limits)
+        _sphere(problem).check(scale=scale, total=perturbation.limit, limits=limits)
 
 
 def _perturbed_minimum(

@@ -27,9 +27,13 @@ from oracles.coordinates import IntArray
 from oracles.total import TotalReward
 
 PROOF = "docs/theory/objective_perturbation.md"
-LATTICE_BITS = 4
+ONE_HOT_BITS = 4
 """Noise steps of 1/16 of a loss unit: at most 6% more noise than a continuous one would need, and
 small enough for a floating-point solver to tell objectives apart."""
+
+LARGEST_NOISE = 2**40
+"""Bound on scale times radius times dimension of radial noise. Rewards are then below 2^63 except
+with a probability below 2^k exp(-2^21 k) in k dimensions, which no data change: an error then."""
 
 NOISES = {
     "one_hot": ("geometric", "exponential"),
@@ -174,7 +178,7 @@ def perturbation_of(
     epsilon: Fraction,
     delta: Fraction,
     sensitivity: Fraction,
-    lattice_bits: int,
+    lattice_bits: int | None,
     max_norm: float | None,
 ) -> Perturbation:
     """The calibrated perturbation that :func:`oracle_dp.mechanisms.opdisc.opdisc` is asked for.
@@ -187,7 +191,7 @@ def perturbation_of(
         epsilon: The target.
         delta: The target of Gaussian noise, 0 for all others.
         sensitivity: Range sensitivity of the loss.
-        lattice_bits: Of the one-hot lift.
+        lattice_bits: Of the one-hot and the pi lift, or None for their defaults.
         max_norm: Of the pi lift.
 
     Raises:
@@ -195,24 +199,34 @@ def perturbation_of(
             meaning for this lift.
     """
     chosen = _noise_name(lift, noise)
+    bits = _bits(lift, lattice_bits)
     if max_norm is not None and lift != "pi":
         raise ParameterError(f"max_norm: only lift 'pi' has it, not {lift!r}")
     if lift == "one_hot":
         if delta != 0:
             raise ParameterError("delta: lift 'one_hot' is pure; leave delta out")
-        return _one_hot(sizes, epsilon, sensitivity, lattice_bits)
-    if lattice_bits != LATTICE_BITS:
-        raise ParameterError(f"lattice_bits: only lift 'one_hot' has it, not {lift!r}")
-    phi = CentredBinaryLift(tuple(sizes)) if lift == "centred_binary" else _pi(values, max_norm)
-    radius, dimension = radius_of(phi), phi.dimension
-    return RadialPerturbation(
-        lift=phi,
-        noise=radial_noise(
-            chosen, epsilon=epsilon, delta=delta, radius=radius, dimension=dimension
-        ),
-        scale=scale_of(phi, sensitivity),
-        name=lift,
+        return _one_hot(sizes, epsilon, sensitivity, ONE_HOT_BITS if bits is None else bits)
+    phi = (
+        CentredBinaryLift(tuple(sizes)) if lift == "centred_binary" else _pi(values, max_norm, bits)
     )
+    radius, dimension = radius_of(phi), phi.dimension
+    drawn = radial_noise(chosen, epsilon=epsilon, delta=delta, radius=radius, dimension=dimension)
+    if drawn.scale * radius * dimension > LARGEST_NOISE:
+        raise ParameterError(
+            f"epsilon: {float(epsilon)!r} is too small for {dimension} dimensions of noise: it "
+            "could exceed 64-bit integers"
+        )
+    return RadialPerturbation(lift=phi, noise=drawn, scale=scale_of(phi, sensitivity), name=lift)
+
+
+def _bits(lift: str, given: int | None) -> int | None:
+    if given is None:
+        return None
+    if lift == "centred_binary":
+        raise ParameterError(f"lattice_bits: lift {lift!r} has none; leave them out")
+    if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= 20:
+        raise ParameterError(f"lattice_bits: an integer in 0..20 expected, not {given!r}")
+    return given
 
 
 def _noise_name(lift: str, noise: str | None) -> str:
@@ -224,20 +238,18 @@ def _noise_name(lift: str, noise: str | None) -> str:
     return noise or NOISES[lift][0]
 
 
-def _pi(values: Sequence[IntArray] | None, max_norm: float | None) -> Lift:
+def _pi(values: Sequence[IntArray] | None, max_norm: float | None, bits: int | None) -> Lift:
     if values is None:
         raise ParameterError(
             "lift: 'pi' needs a problem whose coordinates have integer values and whose oracle "
             "takes a reward for their norm (oracles.coordinates.SphereProblem)"
         )
-    return PiLift.of(values, max_norm=max_norm)
+    return PiLift.of(values, max_norm=max_norm, bits=bits)
 
 
 def _one_hot(
     sizes: Sequence[int], epsilon: Fraction, sensitivity: Fraction, lattice_bits: int
 ) -> OneHotNoise:
-    if not isinstance(lattice_bits, int) or not 0 <= lattice_bits <= 20:
-        raise ParameterError(f"lattice_bits: an integer in 0..20 expected, not {lattice_bits!r}")
     noise = OneHotNoise(
         epsilon=epsilon,
         sensitivity=sensitivity,

@@ -32,6 +32,9 @@ IntArray = NDArray[np.int64]
 PRECISION = 128
 """Bits of working precision of the calibration."""
 
+EPSILONS = Fraction(10**9)
+"""Largest epsilon of Gaussian noise, and inverse of the least."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GammaNormNoise:
@@ -146,11 +149,16 @@ def gaussian_delta(epsilon: Fraction, mu: Fraction, dimension: int) -> arb:
 
 def _largest_mu(epsilon: Fraction, delta: Fraction, dimension: int) -> Fraction:
     """A mu whose delta is proven to be at most ``delta``, within 1e-6 of the largest."""
+    if not 1 / EPSILONS <= epsilon <= EPSILONS:
+        raise ParameterError(
+            f"epsilon: Gaussian noise takes 1e-9 to 1e9, not {float(epsilon):g}; noise "
+            "'gamma_norm' takes others"
+        )
 
     def proven(mu: Fraction) -> bool:
         return bool(gaussian_delta(epsilon, mu, dimension) <= _real(delta))
 
-    low = _bracket(proven, Fraction(min(1.0, float(epsilon)) / (8 * math.sqrt(dimension))))
+    low = _bracket(proven, min(Fraction(1), epsilon) / (8 * (math.isqrt(dimension) + 1)))
     high = 2 * low
     while high - low > low / 10**6:
         middle = Fraction(float((low + high) / 2))

@@ -16,7 +16,7 @@ from oracles.highs import Highs
 from oracles.oracle import UNLIMITED, Limits, Oracle
 from oracles.solution import Certificate, Solution, Status
 from oracles.total import TotalReward
-from oracles.verdict import recheck
+from oracles.verdict import check_provable, recheck
 from oracles.zero_one.cells import CellTable, IntArray
 from oracles.zero_one.descent import descend, total_cost
 from oracles.zero_one.formulation import formulate
@@ -166,14 +166,25 @@ class ZeroOneProblem:
         """``weights``, for every level of every attribute."""
         return (np.asarray(self.weights, dtype=np.int64),) * len(self.sizes)
 
-    def check(self, *, total: TotalReward | None = None, limits: Limits = UNLIMITED) -> None:
-        """Refuse weights that :func:`minimize` would refuse; the zero classifier is always there.
+    def check(
+        self,
+        *,
+        scale: int = 1,
+        total: TotalReward | None = None,
+        limits: Limits = UNLIMITED,
+    ) -> None:
+        """Refuse weights that :func:`minimize` would refuse, and too many rows for a solver.
+
+        The zero classifier is always there, so the set is not empty.
 
         Raises:
-            ProblemError: They are not distinct integers with 0 among them.
+            ProblemError: The weights are not distinct integers with 0 among them, or no bound of a
+                solver could prove a minimum for so many rows.
         """
         check_weights(self.weights)
         self.cells.margin_bounds(self.weights)
+        if total is not None or self.method == "milp":
+            check_provable(scale * self.cells.n_rows, scale)
 
     def minimize(
         self,

@@ -146,6 +146,8 @@ def test_a_missing_solver_is_said_to_be_missing():
         (pulp.COIN_CMD(path="/bin/true", keepFiles=True), "private data"),
         (pulp.COIN_CMD(path="/bin/true", logPath="log"), "private data"),
         (pulp.HiGHS(mip_improving_solution_file="x"), "solution_file would leave private data"),
+        (pulp.COPT_CMD(path="/bin/true", logfile="log"), "logfile would leave private data"),
+        (pulp.XPRESS_PY(export="model.lp"), "_export would leave private data"),
         (pulp.CPLEX_CMD(path="/bin/true"), "working directory: use CPLEX_PY"),
         (pulp.GUROBI_CMD(path="/bin/true"), "working directory: use GUROBI"),
     ],

@@ -45,7 +45,7 @@ def calibrated(dimension: int, lift: str, noise: str, epsilon: float, delta: flo
         epsilon=Fraction(epsilon),
         delta=Fraction(delta) if noise == "gaussian" else Fraction(0),
         sensitivity=Fraction(SENSITIVITY),
-        lattice_bits=4,
+        lattice_bits=None,
         max_norm=None,
     )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .support import CANARY, DOMAIN_FILE, LOANS, NUMBER, own, refused, run
+from .support import CANARY, DOMAIN_FILE, LOANS, NUMBER, own, refused, run, started
 
 HEADER = "age,purpose,repaid\n"
 GOOD = HEADER + "20,car,no\n"
@@ -167,4 +167,19 @@ def test_public_rows_must_be_other_rows(tmp_path: Path, untrained: list[str]) ->
     for path in (words[1], str(link)):
         refused(run(*words, "--public-test", path), "public_test: this is the file of private")
     refused(run(*words, "--public-test", str(empty)), "public_test: there are no rows")
+    assert untrained == []
+
+
+def test_public_rows_must_be_other_rows_than_those_on_standard_input(tmp_path: Path) -> None:
+    words = own(tmp_path)
+    path = words[1]
+    with open(path, encoding="utf-8") as rows:
+        result = started("train", "-", *words[2:], "--public-test", path, stdin=rows)
+    assert result.returncode == 1
+    assert "public_test: this is the file of private rows" in result.stderr
+    assert result.stdout == ""
+
+
+def test_an_empty_target_is_none(tmp_path: Path, untrained: list[str]) -> None:
+    refused(run(*own(tmp_path), "--target", ""), "target: not in the domain file")
     assert untrained == []

@@ -292,7 +292,7 @@ class Uncertified:
     sizes = (3,)
     is_integer = True
 
-    def check(self, *, limits: Limits | None = None) -> None:
+    def check(self, *, scale: int = 1, limits: Limits | None = None) -> None:
         pass
 
     def minimize(

@@ -17,9 +17,19 @@ from oracle_dp import (
     UncertifiedError,
     opdisc,
 )
+from oracle_dp.mechanisms.features import PiLift
 from oracle_dp.mechanisms.perturbation import NOISES, RadialPerturbation, perturbation_of
 from oracle_dp.noise import SeededBits, rational
-from oracles import Certificate, Exhaustive, Highs, InfeasibleError, IntegerProgram, Solution
+from oracle_dp.privacy import ContingencyKind
+from oracles import (
+    Certificate,
+    Exhaustive,
+    Highs,
+    InfeasibleError,
+    IntegerProgram,
+    ProblemError,
+    Solution,
+)
 from oracles.finite import FiniteTable
 from oracles.released import ReleasedVariables
 from oracles.zero_one import CellTable, ZeroOneProblem
@@ -113,7 +123,7 @@ def test_classifiers_agree_with_enumeration(
         epsilon=Fraction(4),
         delta=Fraction(0),
         sensitivity=Fraction(2),
-        lattice_bits=4,
+        lattice_bits=None,
         max_norm=max_norm,
     )
     rewards, total = perturbation.draw(problem.sizes, SeededBits(seed))
@@ -145,6 +155,8 @@ def test_an_integer_program_through_highs() -> None:
     assert len(values) > 1
 
 
+GAUSSIAN = {"lift": "pi", "noise": "gaussian", "delta": 1e-6}
+
 REFUSED = [
     ({"lift": "pie"}, "lift"),
     ({"lift": 3}, "lift"),
@@ -159,7 +171,16 @@ REFUSED = [
     ({"max_norm": 1.0}, "max_norm"),
     ({"lift": "centred_binary", "max_norm": 1.0}, "max_norm"),
     ({"lift": "pi", "max_norm": 0}, "max_norm"),
-    ({"lift": "pi", "lattice_bits": 5}, "lattice_bits"),
+    ({"lift": "centred_binary", "lattice_bits": 5}, "lattice_bits"),
+    ({"lift": "pi", "lattice_bits": 21}, "lattice_bits"),
+    ({"lift": "pi", "lattice_bits": True}, "lattice_bits"),
+    ({"lift": "centred_binary", "epsilon": Fraction(1, 10**18)}, "epsilon"),
+    ({"lift": "pi", "epsilon": Fraction(1, 10**14)}, "epsilon"),
+    (
+        {"lift": "pi", "noise": "gaussian", "delta": 1e-6, "epsilon": Fraction(1, 10**400)},
+        "epsilon",
+    ),
+    ({"lift": "pi", "noise": "gaussian", "delta": 1e-6, "epsilon": 1e300}, "epsilon"),
     ({"lift": "pi", "sensitivity": 1e9}, "sensitivity"),
 ]
 
@@ -173,6 +194,46 @@ def test_what_does_not_fit_is_refused_before_the_charge(
     with pytest.raises(ParameterError, match=fault):
         opdisc(TABLE, ledger=ledger, dataset="people", **settings)  # type: ignore[arg-type]  # wrong on purpose
     assert not ledger.charges
+
+
+def test_values_too_far_apart_for_64_bits_are_refused() -> None:
+    """Their squares would wrap around."""
+    with pytest.raises(ParameterError, match="steps of the grid"):
+        PiLift.of([np.array([-(2**32), 0, 1, 2**32])])
+
+
+def test_too_many_rows_for_a_solver_are_refused_before_the_charge() -> None:
+    ledger = Ledger({"people": Budget(epsilon=1)})
+    cells = CellTable.from_codes(CODES, LABELS, (3, 2)).scaled(10**8)
+    for problem, lift in (
+        (ZeroOneProblem(cells), "pi"),
+        (ZeroOneProblem(cells, method="milp"), "one_hot"),
+    ):
+        with pytest.raises(ProblemError, match="too large"):
+            opdisc(problem, epsilon=0.5, sensitivity=2, lift=lift, ledger=ledger, dataset="people")
+    assert not ledger.charges
+    opdisc(ZeroOneProblem(cells), epsilon=0.5, sensitivity=2, ledger=ledger, dataset="people")
+    assert len(ledger.charges) == 1
+
+
+def test_coarser_entries_make_smaller_objectives() -> None:
+    values = [np.arange(6)] * 10
+    coarse, fine = (PiLift.of(values, bits=bits) for bits in (8, None))
+    assert 0 < coarse.gain < fine.gain / 5
+    with pytest.raises(ParameterError, match="lattice_bits"):
+        PiLift.of(values, bits=3)
+
+
+def test_a_solver_makes_the_guarantee_conditional() -> None:
+    program = IntegerProgram([1, 1], upper=[2, 2])
+    kinds = {}
+    for oracle in (Highs(), Exhaustive()):
+        problem = ReleasedVariables(program, (0, 1), oracle)
+        release = opdisc(problem, epsilon=0.5, sensitivity=2)
+        kinds[oracle.name] = {c.kind for c in release.guarantee.contingencies}
+    solver, enumerated = kinds.values()
+    assert ContingencyKind.COMPLETION in solver
+    assert ContingencyKind.COMPLETION not in enumerated
 
 
 def test_three_values_are_too_many_for_the_centred_binary_lift() -> None:
