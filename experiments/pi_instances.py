@@ -36,6 +36,7 @@ from experiments.result import result, write
 from oracle_dp.mechanisms.perturbation import RadialPerturbation, perturbation_of
 from oracle_dp.noise import SeededBits
 
+INSTANCES = 20
 GRIDS = ((-1, 0, 1), (0, 1), (-1, 1), (-2, -1, 0, 1, 2))
 EPSILONS = (Fraction(1, 2), Fraction(1), Fraction(2))
 DELTA = Fraction(1, 1000)
@@ -144,7 +145,7 @@ def lower_epsilon(given: Instance, found: np.ndarray) -> float:
 
 def bound(given: Instance, one: np.ndarray, other: np.ndarray, event: np.ndarray) -> float:
     """``log((P[S] - delta) / P'[S])`` at least, by Clopper-Pearson."""
-    alpha = TOTAL_ERROR / (20 * 2 * 2)
+    alpha = TOTAL_ERROR / (INSTANCES * 2 * 2)
     trials, k, m = len(one), int(event[one].sum()), int(event[other].sum())
     low = float(beta.ppf(alpha, k, trials - k + 1)) if k else 0.0
     high = float(beta.ppf(1 - alpha, m + 1, trials - m)) if m < trials else 1.0
@@ -178,10 +179,10 @@ def main() -> None:
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     records = []
-    for number in range(20):
+    for number in range(INSTANCES):
         records.append(run(number, options.draws))
         print(json.dumps(records[-1]), flush=True)
-    faults = [run(number, options.fault_draws, share=0.1) for number in range(20)]
+    faults = [run(number, options.fault_draws, share=0.1) for number in range(INSTANCES)]
     caught = sorted({str(fault["noise"]) for fault in faults if fault["violation"]})
     found = {
         "violations": sum(bool(record["violation"]) for record in records),

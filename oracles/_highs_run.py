@@ -34,6 +34,13 @@ def load_highspy() -> Any:
     return highspy
 
 
+def highs_version() -> str:
+    """``major.minor.patch`` of HiGHS itself."""
+    module = load_highspy()
+    major, minor = module.HIGHS_VERSION_MAJOR, module.HIGHS_VERSION_MINOR
+    return f"{major}.{minor}.{module.HIGHS_VERSION_PATCH}"
+
+
 def run(highs: Any) -> Any:
     """Run a HiGHS object that holds a model and its options.
 

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from oracles._highs_answer import claim as _claim
 from oracles._highs_answer import holds
-from oracles._highs_run import load_highspy, run
+from oracles._highs_run import highs_version, load_highspy, run
 from oracles.arrays import FloatArray
 from oracles.errors import ProblemError, SolverError
 from oracles.oracle import UNLIMITED, Limits
@@ -62,9 +62,7 @@ class Highs:
     @property
     def name(self) -> str:
         """``HiGHS`` and its version."""
-        module = load_highspy()
-        major, minor = module.HIGHS_VERSION_MAJOR, module.HIGHS_VERSION_MINOR
-        return f"HiGHS {major}.{minor}.{module.HIGHS_VERSION_PATCH}"
+        return f"HiGHS {highs_version()}"
 
     def minimize(
         self,

@@ -26,7 +26,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from oracles._highs_run import load_highspy
+from oracles._highs_run import highs_version
 from oracles._pulp_driver import Model, ask, make_driver, require_available, set_limits
 from oracles.arrays import FloatArray
 from oracles.oracle import UNLIMITED, Limits
@@ -65,9 +65,7 @@ class Pulp:
         """The solver and the version of PuLP; of HiGHS its version as well."""
         name = str(make_driver(self.solver).name)
         if name == "HiGHS":
-            module = load_highspy()
-            name += f" {module.HIGHS_VERSION_MAJOR}.{module.HIGHS_VERSION_MINOR}"
-            name += f".{module.HIGHS_VERSION_PATCH}"
+            name += f" {highs_version()}"
         return f"{name} through PuLP {load_pulp().__version__}"
 
     def minimize(

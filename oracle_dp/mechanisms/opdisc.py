@@ -78,9 +78,9 @@ def opdisc(
         neighbors: The neighbour relation that ``sensitivity`` is for.
         lift: What noise is added along. ``"one_hot"``: every value of every coordinate, whose
             excess loss grows with d^2 log m for d coordinates of m values. ``"pi"``: the
-            coordinates' integer values and a function of their norm, grows with d^2 too, with a
-            larger constant, but not with m. ``"centred_binary"``: for coordinates of two values,
-            about half of pi's noise.
+            coordinates' integer values and a function of their norm, grows with d T, T the
+            greatest squared norm in steps of the grid: d^2 m^2 for m values around 0.
+            ``"centred_binary"``: for coordinates of two values, about half of pi's noise.
         noise: ``"geometric"`` for the one-hot lift, of which ``"exponential"`` is another name:
             the floor of an exponential variable is geometric. For the others ``"gamma_norm"``,
             the default, pure epsilon, and ``"gaussian"``, the source's own, which needs

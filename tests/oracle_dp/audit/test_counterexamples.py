@@ -115,6 +115,9 @@ def test_parity_numbers() -> None:
     law = released(8, 1.0, 1e-3)
     assert parity(8).on_second(law) == pytest.approx(0.1763, abs=5e-5)
     assert parity(8).excess(law, 1.0) == pytest.approx(0.021, abs=5e-4)
+    law = released(57, 1.0, 1e-6)
+    assert parity(57).on_second(law) == pytest.approx(0.0761, abs=5e-5)
+    assert parity(57).excess(law, 1.0) == pytest.approx(0.293, abs=5e-4)
     # The least d at which the claim breaks.
     broken = [d for d in range(1, 12) if parity(d).excess(released(d, 1.0, 1e-3), 1.0) > 1e-3]
     assert broken == [8, 9, 10, 11]

@@ -9,11 +9,12 @@ from importlib.metadata import version
 
 import pytest
 
-from oracle_dp.cli.choices import Mechanism, Missing, Relation
+from oracle_dp import Neighbors
+from oracle_dp.cli.choices import Lift, Mechanism, Missing, Noise, Relation
 
 from .support import run
 
-COMMANDS = ("train", "predict", "domain", "plan")
+COMMANDS = ("train", "predict", "domain", "plan", "ledger")
 
 
 @pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)], ids=str)
@@ -64,4 +65,15 @@ def test_help_is_not_cut_on_a_narrow_terminal(
 
 def test_every_choice_is_in_the_help() -> None:
     words = run("train", "--help").stdout.replace(",", " ").replace(".", " ").split()
-    assert {*Mechanism, *Relation, *Missing} <= set(words)
+    assert {*Mechanism, *Relation, *Missing, *Lift, *Noise} <= set(words)
+
+
+def test_choices_are_those_of_the_library() -> None:
+    """They are written twice, so that help imports nothing heavy."""
+    from oracle_dp.estimators.mechanisms import MECHANISMS
+    from oracle_dp.mechanisms.perturbation import NOISES
+
+    assert set(Mechanism) == set(MECHANISMS)
+    assert set(Lift) == set(NOISES)
+    assert set(Noise) == {noise for noises in NOISES.values() for noise in noises}
+    assert set(Relation) == {relation.value for relation in Neighbors}

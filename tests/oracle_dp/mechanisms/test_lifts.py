@@ -103,11 +103,22 @@ def test_centred_binary(sizes: tuple[int, ...]) -> None:
 
 
 def test_half_of_the_noise() -> None:
-    """Per unit of loss, the centred-binary lift needs about half of what pi does on {0, 1}^d."""
+    """One flip's noise, in units of loss, is about half of what it is with pi on {0, 1}^d."""
     d = 22
     centred, pi = CentredBinaryLift((2,) * d), PiLift.of([BINARY] * d)
-    ratio = (centred.squared_radius / centred.gain) / (pi.squared_radius / pi.gain)
-    assert 0.2 < ratio < 0.5
+
+    def noise(lift: Lift) -> float:
+        unit = np.eye(1, lift.dimension, dtype=np.int64)[0]
+        flip = int(np.ptp(lift.rewards(unit)[0][0]))
+        return flip * math.sqrt(lift.squared_radius) / lift.gain
+
+    assert 0.45 < noise(centred) / noise(pi) < 0.5
+
+
+def test_pi_grows_with_the_square_of_the_reach() -> None:
+    near, far = (PiLift.of([np.arange(-reach, reach + 1)] * 4) for reach in (2, 4))
+    ratio = (far.squared_radius / far.gain) / (near.squared_radius / near.gain)
+    assert ratio == pytest.approx(4, rel=0.1)
 
 
 @pytest.mark.parametrize("sensitivity", [Fraction(1), Fraction(2), Fraction(7, 3), Fraction(1, 9)])
@@ -148,8 +159,8 @@ def test_gaussian_delta_is_the_expectation(dimension: int, epsilon: float) -> No
         assert not enclosed < arb(expected) * (1 - arb(1e-6))
 
 
-PUBLISHED = [
-    # epsilon, delta, d, sigma in units of the shift over epsilon
+SIGMAS = [
+    # epsilon, delta, d, sigma in units of the shift over epsilon: by SciPy's quadrature and brentq
     (1, 1e-3, 1, 3.15),
     (1, 1e-3, 57, 8.98),
     (1, 1e-6, 8, 6.12),
@@ -158,7 +169,7 @@ PUBLISHED = [
 ]
 
 
-@pytest.mark.parametrize(("epsilon", "delta", "d", "units"), PUBLISHED)
+@pytest.mark.parametrize(("epsilon", "delta", "d", "units"), SIGMAS)
 def test_sigma(epsilon: float, delta: float, d: int, units: float) -> None:
     noise = GaussianNoise(
         epsilon=Fraction(epsilon), delta=Fraction(delta), radius=Fraction(3), dimension=d + 1
