@@ -130,19 +130,7 @@ def opdisc(
     )
     source = bit_source(random_state)
     within = limits_or_none(limits)
-    # Found before anything is spent, since there may be no such floats.
-    promise = Guarantee(
-        mechanism=MECHANISM,
-        theorem=perturbation.theorem,
-        neighbors=Neighbors.parse(neighbors),
-        epsilon=stated("epsilon", target, toward=math.inf),
-        delta=stated("delta", perturbation.delta, toward=math.inf) if perturbation.delta else 0.0,
-        rho=None if perturbation.delta else stated("epsilon", target**2 / 2, toward=math.inf),
-        sensitivity=stated("sensitivity", most, toward=0),
-        sensitivity_source=sensitivity_source,
-        certificate=Certificate.NONE,
-        contingencies=tuple(contingencies),
-    )
+    promise = _promise(perturbation, target, most, Neighbors.parse(neighbors), sensitivity_source)
     _check(problem, perturbation, within)
     charge_before_noise(
         ledger,
@@ -162,8 +150,35 @@ def opdisc(
         replace(
             promise,
             certificate=solution.certificate,
-            contingencies=(*promise.contingencies, *met),
+            contingencies=(*contingencies, *met),
         ),
+    )
+
+
+def _promise(
+    perturbation: Perturbation,
+    epsilon: Fraction,
+    sensitivity: Fraction,
+    neighbors: Neighbors,
+    sensitivity_source: str,
+) -> Guarantee:
+    """The guarantee but for what the run decides; made before the charge.
+
+    Raises:
+        ParameterError: A figure has no float to state it by.
+    """
+    delta = perturbation.delta
+    return Guarantee(
+        mechanism=MECHANISM,
+        theorem=perturbation.theorem,
+        neighbors=neighbors,
+        epsilon=stated("epsilon", epsilon, toward=math.inf),
+        delta=stated("delta", delta, toward=math.inf) if delta else 0.0,
+        rho=None if delta else stated("epsilon", epsilon**2 / 2, toward=math.inf),
+        sensitivity=stated("sensitivity", sensitivity, toward=0),
+        sensitivity_source=sensitivity_source,
+        certificate=Certificate.NONE,
+        contingencies=(),
     )
 
 

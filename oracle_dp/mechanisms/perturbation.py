@@ -14,13 +14,8 @@ from typing import Protocol
 import numpy as np
 
 from oracle_dp.errors import ParameterError
-from oracle_dp.mechanisms.features import (
-    CentredBinaryLift,
-    Lift,
-    PiLift,
-    radius_of,
-    scale_of,
-)
+from oracle_dp.mechanisms.features import CentredBinaryLift, Lift, radius_of, scale_of
+from oracle_dp.mechanisms.pi_lift import PiLift
 from oracle_dp.mechanisms.radial import RadialNoise, radial_noise
 from oracle_dp.noise import SMALLEST_ARRAY_EXPONENT, BitSource, geometric_array
 from oracles.coordinates import IntArray

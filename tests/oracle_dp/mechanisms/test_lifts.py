@@ -14,7 +14,8 @@ from scipy import stats
 from scipy.integrate import quad
 
 from oracle_dp.errors import ParameterError
-from oracle_dp.mechanisms.features import CentredBinaryLift, Lift, PiLift, radius_of, scale_of
+from oracle_dp.mechanisms.features import CentredBinaryLift, Lift, radius_of, scale_of
+from oracle_dp.mechanisms.pi_lift import PiLift
 from oracle_dp.mechanisms.radial import GaussianNoise, gaussian_delta, radial_noise
 
 TERNARY, BINARY = np.array([-1, 0, 1]), np.array([0, 1])

@@ -17,8 +17,8 @@ from oracle_dp import (
     UncertifiedError,
     opdisc,
 )
-from oracle_dp.mechanisms.features import PiLift
 from oracle_dp.mechanisms.perturbation import NOISES, RadialPerturbation, perturbation_of
+from oracle_dp.mechanisms.pi_lift import PiLift
 from oracle_dp.noise import SeededBits, rational
 from oracle_dp.privacy import ContingencyKind
 from oracles import (
