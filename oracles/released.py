@@ -103,8 +103,6 @@ class ReleasedVariables:
             UnboundedError: The objective has no minimum.
             SolverError: The limits were reached before a feasible point was found.
         """
-        if not isinstance(self.oracle, Exhaustive) and self.is_integer:
-            check_provable(scale * objective_scale(self.program), scale)
         if total is None:
             constant = self.program.with_objective(self.program.objective * 0)
         else:
@@ -114,12 +112,13 @@ class ReleasedVariables:
         feasible = self.oracle.minimize(constant, limits=limits)
         feasible.require_point()
         improving = np.where(self.program.objective > 0, self.program.lower, self.program.upper)
-        if np.isfinite(improving[self.program.objective != 0]).all():
-            return
-        # A feasible program with rational data is unbounded iff its relaxation is.
-        relaxed = self.oracle.minimize(self.program.relaxed(), limits=limits)
-        if relaxed.status is Status.UNBOUNDED:
-            raise UnboundedError(f"program: {Status.UNBOUNDED.message}")
+        if not np.isfinite(improving[self.program.objective != 0]).all():
+            # A feasible program with rational data is unbounded iff its relaxation is.
+            relaxed = self.oracle.minimize(self.program.relaxed(), limits=limits)
+            if relaxed.status is Status.UNBOUNDED:
+                raise UnboundedError(f"program: {Status.UNBOUNDED.message}")
+        if not isinstance(self.oracle, Exhaustive) and self.is_integer:
+            check_provable(scale * objective_scale(self.program), scale)
 
     def minimize(
         self,
