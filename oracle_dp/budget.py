@@ -255,9 +255,9 @@ def _set_figures(entry: Budget | Charge, what: str) -> None:
     """Make the figures of a frozen entry exact, or refuse them."""
     epsilon, delta = rational("epsilon", entry.epsilon), rational("delta", entry.delta)
     if epsilon < 0:
-        raise ParameterError(f"epsilon: {what} must not be negative, not {entry.epsilon!r}")
+        raise ParameterError(f"epsilon: {what} must not be negative, not {entry.epsilon}")
     if not 0 <= delta < 1:
-        raise ParameterError(f"delta: {what} lies in [0, 1), not {entry.delta!r}")
+        raise ParameterError(f"delta: {what} lies in [0, 1), not {entry.delta}")
     object.__setattr__(entry, "epsilon", epsilon)
     object.__setattr__(entry, "delta", delta)
     object.__setattr__(entry, "neighbors", Neighbors.parse(entry.neighbors))

@@ -8,7 +8,7 @@ it prints is about anybody, and nothing of it carries over but the choice of set
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
@@ -87,6 +87,7 @@ def estimate(
     mechanism: str = "exponential",
     neighbors: Neighbors | str = Neighbors.REPLACE,
     weights: Sequence[int] = (-1, 0, 1),
+    options: Mapping[str, object] | None = None,
     runs: int = 5,
     limits: Limits | None = None,
 ) -> Iterator[Estimate]:
@@ -98,6 +99,7 @@ def estimate(
         mechanism: As for :class:`oracle_dp.ZeroOneClassifier`.
         neighbors: The neighbour relation.
         weights: The values of every weight.
+        options: Of the mechanism, as there, such as its lift; default none.
         runs: Seeded runs per epsilon, positive.
         limits: As for the mechanism.
 
@@ -106,11 +108,11 @@ def estimate(
     """
     if runs < 1:
         raise ParameterError(f"runs: a positive number expected, not {runs}")
-    selected, options = select(mechanism, DEFAULTS)
+    selected, chosen = select(mechanism, {**DEFAULTS, **(options or {})})
     relation = Neighbors.parse(neighbors)
     for epsilon in epsilons:
         positive_rational("epsilon", epsilon)
-    _compile(selected, options, tuple(weights))
+    _compile(selected, chosen, tuple(weights))
     for epsilon in epsilons:
         common = {"epsilon": epsilon, "neighbors": relation, "limits": limits}
         seconds, errors = [], []
@@ -118,7 +120,7 @@ def estimate(
             for seed in range(runs):
                 begun = time.perf_counter()
                 found: tuple[IntArray, ...] = selected.train(
-                    cells, tuple(weights), {**common, "random_state": seed}, options
+                    cells, tuple(weights), {**common, "random_state": seed}, chosen
                 ).value
                 seconds.append(time.perf_counter() - begun)
                 errors.append(cells.errors(found) / max(1, cells.n_rows))

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from oracles.errors import UnboundedError
+from oracles.errors import ProblemError, SolverError, UnboundedError
 from oracles.exhaustive import Exhaustive
 from oracles.lift import OneHotLift, one_hot
 from oracles.oracle import UNLIMITED, Limits, Oracle
 from oracles.problem import IntegerProgram
-from oracles.solution import Solution, Status
+from oracles.solution import Certificate, Solution, Status
 from oracles.total import TotalReward
 from oracles.verdict import check_provable, objective_scale, recheck
 
@@ -30,7 +30,7 @@ class ReleasedVariables:
 
     Args:
         program: The program.
-        released: Indices of integer variables with finite bounds.
+        released: Indices or names of integer variables with finite bounds.
         oracle: What solves it.
 
     Raises:
@@ -38,12 +38,20 @@ class ReleasedVariables:
     """
 
     program: IntegerProgram
-    released: tuple[int, ...]
+    released: tuple[int | str, ...]
     oracle: Oracle
     lift: OneHotLift = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "lift", one_hot(self.program, self.released))
+        indices = tuple(self._index(variable) for variable in self.released)
+        object.__setattr__(self, "lift", one_hot(self.program, indices))
+
+    def _index(self, variable: int | str) -> int:
+        if isinstance(variable, str):
+            if variable not in self.program.names:
+                raise ProblemError(f"released: the program has no variable {variable!r}")
+            return self.program.names.index(variable)
+        return int(variable)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -68,7 +76,7 @@ class ReleasedVariables:
     @property
     def loss_spread(self) -> int:
         """Sum of ``|cost| * (greatest - least value)``: without rows, no choice moves the rest."""
-        costs = self.program.objective[list(self.released)]
+        costs = self.program.objective[list(self.lift.coordinates)]
         return sum(
             math.ceil(abs(float(cost))) * int(values[-1] - values[0])
             for cost, values in zip(costs, self.lift.values, strict=True)
@@ -101,6 +109,7 @@ class ReleasedVariables:
             ProblemError: No bound of a solver could prove an objective of this size.
             InfeasibleError: No point satisfies the constraints.
             UnboundedError: The objective has no minimum.
+            SolverError: The oracle proves nothing, whatever the objective.
             SolverError: The limits were reached before a feasible point was found.
         """
         if total is None:
@@ -111,6 +120,12 @@ class ReleasedVariables:
             constant = self.lift.with_rewards(nothing, scale=0, total=flat)
         feasible = self.oracle.minimize(constant, limits=limits)
         feasible.require_point()
+        if feasible.certificate is Certificate.NONE and self.is_integer:
+            raise SolverError(
+                f"{self.oracle.name} proves no minimum of this program, not even of a constant: "
+                "its bound cannot be read, or the rows are too large for its floats; use another "
+                "oracle, such as Highs()"
+            )
         improving = np.where(self.program.objective > 0, self.program.lower, self.program.upper)
         if not np.isfinite(improving[self.program.objective != 0]).all():
             # A feasible program with rational data is unbounded iff its relaxation is.
@@ -131,7 +146,11 @@ class ReleasedVariables:
         """Minimise ``scale * objective - rewards``; the oracle's answer is checked here again."""
         lifted = self.lift.with_rewards(rewards, scale=scale, total=total)
         found = recheck(lifted, self.oracle.minimize(lifted, limits=limits), self.oracle)
-        value = None if found.value is None else found.value[list(self.released)].astype(np.int64)
+        value = (
+            None
+            if found.value is None
+            else found.value[list(self.lift.coordinates)].astype(np.int64)
+        )
         return Solution(
             found.status, value, found.objective, found.bound, found.certificate, found.oracle
         )

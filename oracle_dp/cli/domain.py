@@ -71,5 +71,9 @@ def _summary(draft: Draft, rows: Path, output: Path) -> str:
     command = shlex.join(["oracle-dp", "train", str(rows), "--domain", str(output)])
     if draft.target is None:
         command += " --target COLUMN --classes NEGATIVE,POSITIVE"
-    lines.append(f"check every line of it, set 'confirmed_public = true', then: {command}")
+    lines.append(
+        "check every line of it and set 'confirmed_public = true'; begin with a few attributes, "
+        "and\nsee by 'oracle-dp plan train --domain' how long they take. Then: "
+        f"{command} --attributes LIST"
+    )
     return "\n".join(lines)

@@ -109,8 +109,9 @@ def _figures(epsilon: Fraction, delta: Fraction, *, up: bool) -> dict[str, Any]:
 
     rounded = above if up else below
     return {
-        "epsilon": rounded(epsilon),
-        "delta": rounded(delta),
+        # Adding zero turns the -0.0 that rounding leaves into 0.0.
+        "epsilon": rounded(epsilon) + 0.0,
+        "delta": rounded(delta) + 0.0,
         "exact": {"epsilon": str(epsilon), "delta": str(delta)},
     }
 

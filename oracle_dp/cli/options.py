@@ -84,7 +84,8 @@ NoiseName = Annotated[
     Noise | None,
     typer.Option(
         metavar="NAME",
-        help=f"opdisc: {Noise.GEOMETRIC} for one_hot; for the others {Noise.GAMMA_NORM}, or "
+        help=f"opdisc: {Noise.GEOMETRIC} (also called {Noise.EXPONENTIAL}) for one_hot; for the "
+        f"others {Noise.GAMMA_NORM}, or "
         f"{Noise.GAUSSIAN}, which needs --delta.",
         rich_help_panel=TUNING,
     ),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from oracle_dp.cli import options
-from oracle_dp.cli.choices import Mechanism, Missing, PublicData, Relation, integers, split
+from oracle_dp.cli.choices import Lift, Mechanism, Missing, PublicData, Relation, integers, split
 from oracle_dp.cli.console import named_errors, spinner
 from oracle_dp.cli.sources import ADULT_ATTRIBUTES, adult, confirmed
 
@@ -68,6 +68,9 @@ def plan_train(
     neighbors: options.Neighbors = Relation.REPLACE,
     weights: options.Weights = "-1,0,1",
     missing: options.MissingRows = None,
+    delta: options.Delta = 0.0,
+    lift: options.LiftName = Lift.ONE_HOT,
+    noise: options.NoiseName = None,
     rows: Annotated[
         int | None,
         typer.Option(help="Your public number of rows. Default: all of adult, or 10,000."),
@@ -102,6 +105,11 @@ def plan_train(
             mechanism=mechanism.value,
             neighbors=neighbors.value,
             weights=integers(weights),
+            options={
+                "delta": _share(delta, stage.cards) if delta else 0,
+                "lift": lift.value,
+                "noise": None if noise is None else noise.value,
+            },
             runs=runs,
             limits=None if seconds is None else Limits(seconds=seconds),
         )

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 EXACT = (Mechanism.EXPONENTIAL, Mechanism.OPDISC)
 """Mechanisms whose effort grows with all combinations of attributes, without a bound."""
 
+FEW = 2
+"""Attributes; with more, a solver may not end on the pi lift."""
+
 MANY = 5
 """Attributes; with more, an exact mechanism may not end on rows that are hard to tell apart."""
 
@@ -71,7 +74,9 @@ def train(
             rich_help_panel=options.OWN_FILE,
         ),
     ] = None,
-    epsilon: Annotated[float, typer.Option(help="Privacy parameter, positive.")] = 1.0,
+    epsilon: Annotated[
+        str, typer.Option(help="Privacy parameter, positive, such as 0.5 or 1/3.")
+    ] = "1.0",
     attributes: options.Attributes = None,
     mechanism: options.MechanismName = Mechanism.EXPONENTIAL,
     neighbors: options.Neighbors = Relation.REPLACE,
@@ -104,6 +109,7 @@ def train(
     with named_errors(spends=True):
         from oracle_dp.estimators.zero_one import ZeroOneClassifier
         from oracle_dp.ledger import Ledger
+        from oracle_dp.noise import positive_rational
         from oracles import Limits
 
         if save is not None:
@@ -112,7 +118,7 @@ def train(
         own = OwnFile(domain, target, classes, public_test)
         source = _source(data, own, attributes, missing)
         classifier = ZeroOneClassifier(
-            epsilon,
+            positive_rational("epsilon", epsilon),
             mechanism=mechanism.value,
             neighbors=neighbors.value,
             weights=integers(weights),
@@ -130,14 +136,15 @@ def train(
             ledger=None if ledger is None else Ledger.open(ledger),
             dataset=dataset,
         )
-        if mechanism in EXACT and len(source.domain) > MANY:
+        many = FEW if lift is Lift.PI else MANY
+        if mechanism in EXACT and len(source.domain) > many:
             typer.echo(
                 f"oracle-dp: {len(source.domain)} attributes: {mechanism.value} runs until it is "
                 "done, which may take too long; choose a few by --attributes, and try how long "
                 "with 'oracle-dp plan train'",
                 err=True,
             )
-        with spinner(f"training by {mechanism.value} (it runs until it is done)"):
+        with spinner(f"training by {mechanism.value} (the first run compiles; then until done)"):
             classifier.fit(source.rows.x, source.rows.y)
         report = _report(classifier, source)
         # Printed first: should the disk be full, what was paid for is on the terminal.

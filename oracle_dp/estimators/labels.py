@@ -52,6 +52,14 @@ def check_classes(classes: Sequence[Label]) -> tuple[Label, Label]:
     return negative, positive
 
 
+def sorted_order(labels: Sequence[Label]) -> tuple[int, ...]:
+    """Positions that sort the labels, as scikit-learn's scores expect; as given if nothing can."""
+    try:
+        return tuple(sorted(range(len(labels)), key=lambda i: cast(Any, labels[i])))
+    except TypeError:
+        return tuple(range(len(labels)))
+
+
 def label_array(labels: Sequence[Label]) -> NDArray[Any]:
     """Labels as an array that keeps every one as it is."""
     array = np.asarray(labels)

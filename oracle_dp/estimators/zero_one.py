@@ -33,6 +33,7 @@ from oracle_dp.estimators.labels import (
     classes_in,
     label_array,
     read_labels,
+    sorted_order,
 )
 from oracle_dp.estimators.mechanisms import DEFAULTS, Weights, select
 from oracle_dp.estimators.one_vs_rest import OneVsRest
@@ -104,7 +105,7 @@ class ZeroOneClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
         release_: The :class:`oracle_dp.Release` of a :class:`ScoringCard`, or of one
             :class:`OneVsRest` for three classes or more. Its guarantee says what holds and on what
             conditions.
-        classes_: The labels, in order.
+        classes_: The labels, sorted, as scikit-learn's scores take them to be.
         n_features_in_: Number of columns that the domain reads; of ``X`` without one.
         feature_names_in_: Their names; without a domain only if those of ``X`` are text.
     """
@@ -185,7 +186,8 @@ class ZeroOneClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
         trainers = [partial(mechanism.train, table, weights) for table in tables]
         self._warn_of_repeated_fits(counted=self.ledger is not None)
         self.release_ = _release(trainers, self._common(conditions), options, domain, classes)
-        self.classes_ = label_array(classes)
+        self._order = sorted_order(classes)
+        self.classes_ = label_array([classes[i] for i in self._order])
         self.__dict__.pop("feature_names_in_", None)  # Of an earlier fit to columns with names.
         self.__dict__.update(features)
         self._columns_as_at_fit = self.domain is None
@@ -194,11 +196,14 @@ class ZeroOneClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
     def decision_function(self, X: Rows) -> NDArray[np.float64]:
         """Total points minus 1/2.
 
-        Shape ``(n_rows,)`` for two classes, positive iff the second is predicted; else
-        ``(n_rows, n_classes)``, of which the largest predicts.
+        Shape ``(n_rows,)`` for two classes, positive iff ``classes_[1]`` is predicted; else
+        ``(n_rows, n_classes)`` in the order of ``classes_``, of which the largest predicts.
         """
         check_is_fitted(self)
-        return self.release_.value.margins(self._rows(X)).astype(np.float64) - (THRESHOLD - 0.5)
+        margins = self.release_.value.margins(self._rows(X)).astype(np.float64) - (THRESHOLD - 0.5)
+        if margins.ndim == 2:
+            return np.asarray(margins[:, list(self._order)])
+        return np.asarray(margins if self._order[0] == 0 else -margins)
 
     def predict(self, X: Rows) -> NDArray[Any]:
         """The predicted class of every row, shape ``(n_rows,)``."""

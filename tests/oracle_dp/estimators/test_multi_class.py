@@ -92,13 +92,16 @@ def test_without_noise_every_card_has_the_fewest_errors() -> None:
 def test_what_fit_leaves_behind() -> None:
     estimator = classifier(epsilon=0.6)
     assert estimator.fit(X, Y) is estimator
-    assert estimator.classes_.tolist() == list(CLASSES)
+    assert estimator.classes_.tolist() == sorted(CLASSES)
     assert estimator.n_features_in_ == 2
     assert estimator.feature_names_in_.tolist() == ["sex", "age"]
     decisions = estimator.decision_function(X)
     assert decisions.shape == (len(X), 3)
-    assert (decisions == estimator.release_.value.margins(X) - 0.5).all()
-    assert (np.array(CLASSES)[decisions.argmax(axis=1)] == estimator.predict(X)).all()
+    order = [CLASSES.index(label) for label in sorted(CLASSES)]
+    margins = estimator.release_.value.margins(X)
+    assert (decisions == margins[:, order] - 0.5).all()
+    # The card breaks ties, in the order of the classes as they were given.
+    assert (np.array(CLASSES)[margins.argmax(axis=1)] == estimator.predict(X)).all()
     guarantee = estimator.release_.guarantee
     assert (guarantee.epsilon, guarantee.delta, guarantee.sensitivity) == (0.6, 0, 2)
     # Each of three cards has rho (epsilon / 3)^2 / 8.
@@ -108,7 +111,7 @@ def test_what_fit_leaves_behind() -> None:
     back = pickle.loads(pickle.dumps(estimator))
     assert back.release_ == estimator.release_
     with pytest.warns(RepeatedFitWarning):
-        assert clone(estimator).fit(X, Y).classes_.tolist() == list(CLASSES)
+        assert clone(estimator).fit(X, Y).classes_.tolist() == sorted(CLASSES)
 
 
 def test_two_classes_are_as_ever_one_card() -> None:
@@ -198,7 +201,7 @@ def test_a_seed_reproduces_and_its_cards_do_not_share_noise() -> None:
 def test_poor_data_are_ordinary_data(rows: Any, y: Any, neighbors: str) -> None:
     for epsilon in (0.5, SURELY):
         fitted = classifier(epsilon=epsilon, neighbors=neighbors).fit(rows, y)
-        assert fitted.classes_.tolist() == list(CLASSES)
+        assert fitted.classes_.tolist() == sorted(CLASSES)
         assert fitted.decision_function(X).shape == (30, 3)
         assert set(fitted.predict(X)) <= set(CLASSES)
     if len(set(y)) == 1:
@@ -217,7 +220,7 @@ def test_poor_data_are_ordinary_data(rows: Any, y: Any, neighbors: str) -> None:
 )
 def test_classes_of_every_type(classes: Any, y: Any) -> None:
     fitted = classifier(epsilon=SURELY, classes=classes).fit(X.iloc[:3], y)
-    assert fitted.classes_.tolist() == list(classes)
+    assert set(fitted.classes_.tolist()) == set(classes)
     assert fitted.predict(X.iloc[:3]).tolist() == list(y)
 
 

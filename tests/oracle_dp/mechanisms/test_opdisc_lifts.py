@@ -269,12 +269,13 @@ def test_delta_is_charged() -> None:
 
 
 class Unsure:
-    """Answers rightly, and proves nothing."""
+    """Answers rightly, and proves nothing once there is an objective."""
 
     name = "unsure 1.0"
 
     def minimize(self, program: IntegerProgram, **rest: object) -> Solution[np.ndarray]:
-        return replace(Exhaustive().minimize(program), certificate=Certificate.NONE)
+        found = Exhaustive().minimize(program)
+        return replace(found, certificate=Certificate.NONE) if program.objective.any() else found
 
 
 def test_a_refusal_stays_charged() -> None:
