@@ -1,0 +1,233 @@
+"""Signed, weighted rows: the data of a margin loss, dense or sparse, worked through in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from scipy.linalg.blas import dsyrk
+
+from oracles.arrays import FloatArray, floats
+from oracles.errors import ProblemError
+
+BLOCK_BYTES = 1 << 19
+"""Of rows at a time: a block is read from memory once and served from the cache after that."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows ``z_i = y_i x_i`` with weights: the margin of w is ``<z_i, w>``.
+
+    Memory beyond the rows themselves is O(d^2) and one block, whatever the number of rows.
+
+    Args:
+        features: Shape ``(n, d)``, d at least 1, dense or ``scipy.sparse``, finite.
+        labels: -1 or 1 for each row; None when the rows are signed already.
+        weights: Nonnegative weight of each row; None for 1.
+
+    Attributes:
+        matrix: The signed rows, a C-ordered array or compressed sparse rows.
+        weights: Shape ``(n,)``.
+
+    Raises:
+        ProblemError: Shapes disagree, an entry is not finite, a label is not -1 or 1.
+    """
+
+    matrix: FloatArray | sp.csr_array
+    weights: FloatArray
+
+    def __init__(
+        self,
+        features: ArrayLike | sp.sparray | sp.spmatrix,
+        labels: ArrayLike | None = None,
+        weights: ArrayLike | None = None,
+    ) -> None:
+        matrix = _signed(features, _labels(labels))
+        n = matrix.shape[0]
+        count = np.ones(n) if weights is None else floats("weights", weights)
+        if count.shape != (n,) or not (np.isfinite(count).all() and (count >= 0).all()):
+            raise ProblemError("weights: one finite nonnegative number per row expected")
+        object.__setattr__(self, "matrix", matrix)
+        object.__setattr__(self, "weights", count)
+
+    @property
+    def dimension(self) -> int:
+        """Number of columns d."""
+        return int(self.matrix.shape[1])
+
+    @property
+    def n_rows(self) -> int:
+        """Number of stored rows; merged rows count once."""
+        return int(self.matrix.shape[0])
+
+    @property
+    def total_weight(self) -> float:
+        """Sum of the weights: the number of records, when weights count them."""
+        return float(self.weights.sum())
+
+    def norms(self) -> FloatArray:
+        """Euclidean norm of each row, shape ``(n,)``."""
+        if isinstance(self.matrix, np.ndarray):
+            return np.asarray(np.linalg.norm(self.matrix, axis=1))
+        return np.sqrt(np.asarray(self.matrix.multiply(self.matrix).sum(axis=1))).ravel()
+
+    def merged(self) -> Rows:
+        """Equal rows made one, with the sum of their weights; these rows if few are equal."""
+        if self.n_rows < 2:
+            return self
+        order, starts = _groups(self.matrix)
+        if len(starts) > 0.9 * self.n_rows:
+            return self
+        return self._with(
+            self.matrix[order[starts]], np.add.reduceat(self.weights[order], starts)
+        )
+
+    def scaled_to(self, bound: float) -> Rows:
+        """Rows with a norm above ``bound`` scaled down to it."""
+        norms = self.norms()
+        if (norms <= bound).all():
+            return self
+        # A hair more, so that rounding cannot leave a row above the bound.
+        factor = np.where(norms > bound, bound / np.maximum(norms, bound) * (1 - 1e-14), 1.0)
+        return self._with(_times(self.matrix, factor), self.weights)
+
+    def taken(self, chosen: Any) -> Rows:
+        """The rows at the chosen positions."""
+        return self._with(self.matrix[chosen], self.weights[chosen])
+
+    def _with(self, matrix: Any, weights: FloatArray) -> Rows:
+        """Rows of checked data."""
+        rows = object.__new__(Rows)
+        object.__setattr__(rows, "matrix", matrix)
+        object.__setattr__(rows, "weights", weights)
+        return rows
+
+    def blocks(self) -> Iterator[Block]:
+        """The rows, a block at a time; none for no rows."""
+        if isinstance(self.matrix, np.ndarray):
+            step = max(64, BLOCK_BYTES // (8 * self.dimension))
+            for start in range(0, self.n_rows, step):
+                part = slice(start, start + step)
+                yield DenseBlock(self.matrix[part], self.weights[part])
+        else:
+            per_row = max(1, self.matrix.nnz // max(1, self.n_rows))
+            step = max(64, BLOCK_BYTES // (12 * per_row))
+            for start in range(0, self.n_rows, step):
+                stop = min(start + step, self.n_rows)
+                yield SparseBlock(self.matrix, start, stop, self.weights[start:stop])
+
+
+class DenseBlock:
+    """Consecutive rows of an array."""
+
+    def __init__(self, rows: FloatArray, weights: FloatArray) -> None:
+        self.rows = rows
+        self.weights = weights
+
+    def margins(self, w: FloatArray) -> FloatArray:
+        """``Z w``."""
+        return np.asarray(self.rows @ w)
+
+    def add_combination(self, coefficients: FloatArray, out: FloatArray) -> None:
+        """``out += Z' coefficients``."""
+        out += coefficients @ self.rows
+
+    def add_second_moment(self, coefficients: FloatArray, out: FloatArray) -> None:
+        """Lower triangle of ``out += Z' diag(coefficients) Z``, nonnegative coefficients."""
+        scaled = self.rows * np.sqrt(coefficients)[:, None]
+        # The transposes are Fortran-ordered views, so BLAS works in place and on half the matrix.
+        dsyrk(1.0, scaled.T, beta=1.0, c=out.T, trans=0, lower=0, overwrite_c=1)
+
+
+class SparseBlock:
+    """Consecutive rows of a compressed sparse matrix."""
+
+    def __init__(self, rows: sp.csr_array, start: int, stop: int, weights: FloatArray) -> None:
+        self.parts = rows.data, rows.indices, rows.indptr[start : stop + 1]
+        self.weights = weights
+
+    def margins(self, w: FloatArray) -> FloatArray:
+        """``Z w``."""
+        from oracles.convex import _kernels
+
+        out = np.empty(len(self.weights))
+        _kernels.margins(*self.parts, w, out)
+        return out
+
+    def add_combination(self, coefficients: FloatArray, out: FloatArray) -> None:
+        """``out += Z' coefficients``."""
+        from oracles.convex import _kernels
+
+        _kernels.add_combination(*self.parts, coefficients, out)
+
+    def add_second_moment(self, coefficients: FloatArray, out: FloatArray) -> None:
+        """Lower triangle of ``out += Z' diag(coefficients) Z``."""
+        from oracles.convex import _kernels
+
+        _kernels.add_second_moment(*self.parts, coefficients, out)
+
+
+Block = DenseBlock | SparseBlock
+
+
+def _labels(given: ArrayLike | None) -> FloatArray | None:
+    if given is None:
+        return None
+    labels = floats("labels", given)
+    if labels.ndim != 1 or not np.isin(labels, (-1.0, 1.0)).all():
+        raise ProblemError("labels: one of -1 and 1 for each row expected")
+    return labels
+
+
+def _signed(features: Any, labels: FloatArray | None) -> FloatArray | sp.csr_array:
+    """The rows times their labels, checked, as a copy."""
+    sparse = bool(sp.issparse(features))
+    if sparse:
+        matrix: Any = sp.csr_array(features, dtype=np.float64, copy=True)
+        matrix.sum_duplicates()  # Sorts the columns too, as the kernels need.
+    else:
+        matrix = np.ascontiguousarray(floats("features", features))
+    if matrix.ndim != 2 or matrix.shape[1] < 1:
+        raise ProblemError(
+            f"features: shape (n, d) with d >= 1 expected, shape {matrix.shape} given"
+        )
+    if not np.isfinite(matrix.data if sparse else matrix).all():
+        raise ProblemError("features: NaN or infinite entries; drop or bound them")
+    if labels is None:
+        return matrix
+    if len(labels) != matrix.shape[0]:
+        raise ProblemError("labels: one per row of features expected")
+    return _times(matrix, labels)
+
+
+def _times(matrix: FloatArray | sp.csr_array, factors: FloatArray) -> FloatArray | sp.csr_array:
+    """Each row times its factor. Not a sparse product: its columns come out of order."""
+    if isinstance(matrix, np.ndarray):
+        return np.asarray(matrix * factors[:, None])
+    entries = matrix.data * np.repeat(factors, np.diff(matrix.indptr))
+    return sp.csr_array((entries, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def _groups(matrix: FloatArray | sp.csr_array) -> tuple[Any, Any]:
+    """An order in which equal rows are neighbours, and where each group begins.
+
+    Rows are compared by a sum with fixed irregular coefficients first; only within equal sums are
+    entries looked at, so that no n x d array is sorted.
+    """
+    d = matrix.shape[1]
+    keys = np.asarray(matrix @ np.sqrt(np.arange(2.0, d + 2.0)))
+    order = np.argsort(keys, kind="stable")
+    first, second = order[:-1], order[1:]
+    same = keys[first] == keys[second]
+    places = np.flatnonzero(same)
+    if isinstance(matrix, np.ndarray):
+        same[places] = (matrix[first[places]] == matrix[second[places]]).all(axis=1)
+    else:
+        difference = sp.csr_array(matrix[first[places]] - matrix[second[places]])
+        difference.eliminate_zeros()
+        same[places] = np.diff(difference.indptr) == 0
+    return order, np.flatnonzero(np.concatenate([[True], ~same]))
