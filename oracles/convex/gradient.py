@@ -48,7 +48,7 @@ class Gradient:
         ahead, momentum, done = w, 1.0, 0
         for done in range(self.max_iterations + 1):
             gradient = problem.gradient(ahead)
-            if done % 10 == 0 and self._reached(problem, w) or done == self.max_iterations:
+            if (done % 10 == 0 and self._reached(problem, w)) or done == self.max_iterations:
                 break
             moved = self._inside(ahead - step * gradient)
             if float((ahead - moved) @ (moved - w)) > 0:

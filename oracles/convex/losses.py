@@ -7,10 +7,10 @@ A loss ``phi`` is stated with bounds that hold at every margin:
 * ``hessian_lipschitz``, at least ``|phi'''|``; infinite where the curvature jumps.
 
 ``upper_curvature(m)`` is a c(m) with ``phi(t) <= phi(m) + phi'(m) (t - m) + c(m) (t - m)^2 / 2``
-for *every* t: a quadratic upper bound, where ``curvature`` is only the local second derivative. For
-the logistic loss it is ``tanh(m / 2) / (2 m)`` (Jaakkola and Jordan 2000; docs/theory/second_order.md,
-Lemma 1); for other smooth losses it is ``smoothness``. All are exact to rounding at any finite
-margin: nothing overflows.
+for *every* t: a quadratic upper bound, where ``curvature`` is only the local second derivative.
+For the logistic loss it is ``tanh(m / 2) / (2 m)`` (Jaakkola and Jordan 2000; proof in
+docs/theory/second_order.md, Lemma 1); for other smooth losses it is ``smoothness``. All are exact
+to rounding at any finite margin: nothing overflows.
 """
 
 from __future__ import annotations

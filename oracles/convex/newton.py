@@ -79,7 +79,7 @@ class Newton:
 def model_minimum(
     gradient: FloatArray, hessian: FloatArray, w: FloatArray, radius: float
 ) -> FloatArray:
-    """Where ``<gradient, v - w> + (v - w)' hessian (v - w) / 2`` is least over ``|v| <= radius``."""
+    """The least ``<gradient, v - w> + (v - w)' hessian (v - w) / 2`` over ``|v| <= radius``."""
     eigenvalues, vectors = scipy.linalg.eigh(hessian)
     floor = max(float(eigenvalues[-1]), 1e-300) * 1e-14
     held = np.maximum(eigenvalues, floor)
@@ -89,9 +89,11 @@ def model_minimum(
         return np.asarray(target / (held + shift))
 
     if not math.isfinite(radius) or float(np.linalg.norm(point(0.0))) <= radius:
-        return np.asarray(w - vectors @ ((vectors.T @ gradient) / held)) if not math.isfinite(
-            radius
-        ) else np.asarray(vectors @ point(0.0))
+        return (
+            np.asarray(w - vectors @ ((vectors.T @ gradient) / held))
+            if not math.isfinite(radius)
+            else np.asarray(vectors @ point(0.0))
+        )
     high = float(np.linalg.norm(target)) / radius
     shift = brentq(
         lambda s: 1 / radius - 1 / max(float(np.linalg.norm(point(s))), 1e-300),

@@ -106,7 +106,7 @@ class MeanLoss:
 
     @cached_property
     def mean_square(self) -> float:
-        """``sum_i weight_i |z_i|^2 / divisor``: at least the largest eigenvalue of Z'WZ / divisor."""
+        """``sum_i weight_i |z_i|^2 / divisor``, at least the largest eigenvalue of its matrix."""
         return float(self.rows.weights @ self.rows.norms() ** 2) / self.divisor
 
     @cached_property
@@ -125,7 +125,8 @@ class MeanLoss:
         size = float(np.linalg.norm(w))
         slopes = min(self.loss.lipschitz, 1.0 + self.loss.smoothness * self.largest_norm * size)
         weight = self.rows.total_weight / self.divisor
-        per_row = self.loss.smoothness * 1.01 * (self.dimension + 2) * unit * self.largest_norm * size
+        shift = 1.01 * (self.dimension + 2) * unit * self.largest_norm * size
+        per_row = self.loss.smoothness * shift
         combined = 1.01 * (self.rows.n_rows + 10) * unit * slopes
         tail = 4 * unit * (float(np.linalg.norm(self.linear)) + self.ridge * size)
         # Entry by entry the bound is on |z_ij|; summed over columns it is on the rows' norms.

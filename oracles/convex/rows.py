@@ -17,6 +17,9 @@ from oracles.errors import ProblemError
 BLOCK_BYTES = 1 << 19
 """Of rows at a time: a block is read from memory once and served from the cache after that."""
 
+LARGEST = 1e150
+"""Of an entry in magnitude: squares of larger ones overflow."""
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:
@@ -73,7 +76,7 @@ class Rows:
         """Euclidean norm of each row, shape ``(n,)``."""
         if isinstance(self.matrix, np.ndarray):
             return np.asarray(np.linalg.norm(self.matrix, axis=1))
-        return np.sqrt(np.asarray(self.matrix.multiply(self.matrix).sum(axis=1))).ravel()
+        return np.asarray(np.sqrt(self.matrix.multiply(self.matrix).sum(axis=1))).ravel()
 
     def merged(self) -> Rows:
         """Equal rows made one, with the sum of their weights; these rows if few are equal."""
@@ -82,9 +85,7 @@ class Rows:
         order, starts = _groups(self.matrix)
         if len(starts) > 0.9 * self.n_rows:
             return self
-        return self._with(
-            self.matrix[order[starts]], np.add.reduceat(self.weights[order], starts)
-        )
+        return self._with(self.matrix[order[starts]], np.add.reduceat(self.weights[order], starts))
 
     def scaled_to(self, bound: float) -> Rows:
         """Rows with a norm above ``bound`` scaled down to it."""
@@ -95,9 +96,17 @@ class Rows:
         factor = np.where(norms > bound, bound / np.maximum(norms, bound) * (1 - 1e-14), 1.0)
         return self._with(_times(self.matrix, factor), self.weights)
 
+    def divided(self, factor: float) -> Rows:
+        """Every row divided by a positive number."""
+        return self if factor == 1 else self._with(self.matrix / factor, self.weights)
+
     def taken(self, chosen: Any) -> Rows:
         """The rows at the chosen positions."""
         return self._with(self.matrix[chosen], self.weights[chosen])
+
+    def counted_once(self) -> Rows:
+        """The same rows with weight 1."""
+        return self._with(self.matrix, np.ones(self.n_rows))
 
     def _with(self, matrix: Any, weights: FloatArray) -> Rows:
         """Rows of checked data."""
@@ -195,13 +204,15 @@ def _signed(features: Any, labels: FloatArray | None) -> FloatArray | sp.csr_arr
         raise ProblemError(
             f"features: shape (n, d) with d >= 1 expected, shape {matrix.shape} given"
         )
-    if not np.isfinite(matrix.data if sparse else matrix).all():
+    entries = matrix.data if sparse else matrix
+    if not np.isfinite(entries).all():
         raise ProblemError("features: NaN or infinite entries; drop or bound them")
-    if labels is None:
-        return matrix
-    if len(labels) != matrix.shape[0]:
+    if (np.abs(entries) > LARGEST).any():
+        raise ProblemError(f"features: an entry beyond {LARGEST:g}; scale its column down")
+    if labels is not None and len(labels) != matrix.shape[0]:
         raise ProblemError("labels: one per row of features expected")
-    return _times(matrix, labels)
+    checked: FloatArray | sp.csr_array = matrix
+    return checked if labels is None else _times(checked, labels)
 
 
 def _times(matrix: FloatArray | sp.csr_array, factors: FloatArray) -> FloatArray | sp.csr_array:
@@ -209,7 +220,8 @@ def _times(matrix: FloatArray | sp.csr_array, factors: FloatArray) -> FloatArray
     if isinstance(matrix, np.ndarray):
         return np.asarray(matrix * factors[:, None])
     entries = matrix.data * np.repeat(factors, np.diff(matrix.indptr))
-    return sp.csr_array((entries, matrix.indices, matrix.indptr), shape=matrix.shape)
+    scaled: sp.csr_array = sp.csr_array((entries, matrix.indices, matrix.indptr), matrix.shape)
+    return scaled
 
 
 def _groups(matrix: FloatArray | sp.csr_array) -> tuple[Any, Any]:

@@ -1,0 +1,1 @@
+"""Private gradient descent, on all records or on Poisson batches."""

@@ -1,0 +1,1 @@
+"""Private optimisation with second-order information: Newton's method in several forms."""
