@@ -162,9 +162,7 @@ class LinearModelLoss:
         return self.problem.second_order(w, curvature)
 
 
-def require_bounded(
-    losses: RecordLosses, neighbors: Neighbors, *, curvature: bool = False
-) -> None:
+def require_bounded(losses: RecordLosses, neighbors: Neighbors, *, curvature: bool = False) -> None:
     """Refuse losses whose sensitivity is infinite, or a private divisor.
 
     Raises:

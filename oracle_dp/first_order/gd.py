@@ -6,8 +6,8 @@ Theorem (docs/theory/second_order.md, Theorem 2). With records' gradients of nor
 
 satisfies mu-Gaussian differential privacy with mu = sqrt(2 rho), all iterates included.
 
-Where its hypotheses are enforced: rows are clipped by :class:`LinearModelLoss`; eta, T and the start
-are arguments; mu from the target by :mod:`oracle_dp.accounting`. The step is 1 / smoothness.
+Where its hypotheses are enforced: rows are clipped by :class:`LinearModelLoss`; eta, T and the
+start are arguments; mu from the target by :mod:`oracle_dp.accounting`. The step is 1 / smoothness.
 
 Source: Bassily, Smith, Thakurta (FOCS 2014); Song, Chaudhuri, Sarwate (GlobalSIP 2013).
 """
@@ -87,9 +87,7 @@ def gradient_descent(
     )
     require_bounded(losses, target.neighbors)
     total = spending.steps(default_steps(target.epsilon) if steps is None else steps)
-    eta = spending.positive(
-        "step_size", 1 / losses.smoothness if step_size is None else step_size
-    )
+    eta = spending.positive("step_size", 1 / losses.smoothness if step_size is None else step_size)
     w = start_point(start, losses.dimension)
     scale = sensitivity.gradient(losses, target.reach) * math.sqrt(total) / target.mu
     target.charge(MECHANISM)

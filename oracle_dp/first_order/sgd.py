@@ -85,9 +85,7 @@ def stochastic_gradient_descent(
     )
     require_bounded(losses, target.neighbors)
     total, expected = spending.steps(steps), expected_batch(losses, batch)
-    eta = spending.positive(
-        "step_size", 1 / losses.smoothness if step_size is None else step_size
-    )
+    eta = spending.positive("step_size", 1 / losses.smoothness if step_size is None else step_size)
     w = start_point(start, losses.dimension)
     multiplier = noise_multiplier(target, losses, expected, total)
     target.charge(MECHANISM)

@@ -95,20 +95,15 @@ class ApproximateObjective:
             raise ParameterError(f"delta: {delta!r} is too large for this theorem; give a smaller")
         if third > 2 * (1 + tail) or second > 2 * (1 + output_tail):
             raise ParameterError(
-                f"epsilon: {epsilon!r} is beyond the conditions of this theorem at delta {delta!r}; "
-                "use gaussian_objective, which has none"
+                f"epsilon: {epsilon!r} is beyond the conditions of this theorem at delta "
+                f"{delta!r}; use gaussian_objective, which has none"
             )
         held = Ridge.spending((first - third) * (1 - 1e-12), beta)
         return cls(
             ridge=held,
             scale=reach * (1 + tail) / third * (1 + 1e-12),
             tolerance=tolerance,
-            output_scale=2
-            * tolerance
-            / held.strength
-            * (1 + output_tail)
-            / second
-            * (1 + 1e-12),
+            output_scale=2 * tolerance / held.strength * (1 + output_tail) / second * (1 + 1e-12),
         )
 
 

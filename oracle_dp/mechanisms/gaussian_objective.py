@@ -1,9 +1,9 @@
 """Objective perturbation with a Gaussian linear term: the method of choice for logistic loss.
 
 Theorem (docs/theory/objective_perturbation_convex.md, Theorem 1). Under the hypotheses of Lemma 1,
-with b ~ N(0, sigma^2 I), mu = reach / sigma, C = log(1 + beta / lambda) and a final Gaussian noise
-of mu_o = 2 tau / (lambda sigma_o) on a point whose gradient norm is at most tau, releasing the
-minimiser of ``sum_i l_i(w) + (lambda / 2) |w|^2 + <b, w>`` is (epsilon, delta)-DP for epsilon >= C if
+with b ~ N(0, sigma^2 I), mu = reach / sigma, C = log(1 + beta / lambda), take a point where the
+gradient of ``sum_i l_i(w) + (lambda / 2) |w|^2 + <b, w>`` is at most tau and add N(0, sigma_o^2 I),
+mu_o = 2 tau / (lambda sigma_o). For epsilon >= C that is (epsilon, delta)-DP if
 
     delta >= G(sqrt(mu^2 + mu_o^2)) + G(mu_o) + [reach = 2] 2 G(sqrt(mu^2 / 4 + mu_o^2)),
 

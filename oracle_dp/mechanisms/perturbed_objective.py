@@ -50,9 +50,7 @@ class Ridge:
         """With C at most ``epsilon``, and lambda at least ``least``."""
         wanted = beta / math.expm1(min(epsilon, _LARGEST_RATIO))
         strength = max(wanted * (1 + 1e-12), least)
-        return cls(
-            strength=strength, log_determinant=math.log1p(beta / strength) * (1 + 1e-12)
-        )
+        return cls(strength=strength, log_determinant=math.log1p(beta / strength) * (1 + 1e-12))
 
 
 def require_logistic(losses: LinearModelLoss, neighbors: Neighbors) -> None:

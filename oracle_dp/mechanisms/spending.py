@@ -1,8 +1,8 @@
 """What an approximate-DP mechanism is asked for: read, calibrated, charged and stated in one way.
 
 A :class:`Target` is read before anything is drawn or charged. Its ``mu`` is the largest for which
-mu-Gaussian differential privacy implies (epsilon, delta), lowered by ``_SLACK`` so that the rounding
-of the few floating-point operations from mu to a standard deviation cannot add to the claim. Full
+mu-Gaussian differential privacy implies (epsilon, delta), lowered by ``_SLACK`` so that rounding in
+the few floating-point operations from mu to a standard deviation cannot add to the claim. Full
 batch runs spend it in zCDP terms, ``rho = mu^2 / 2``, which adds up over adaptive steps whose ratio
 of noise to sensitivity is fixed beforehand (Dong, Roth, Su 2022, Corollary 3.3).
 """

@@ -2,8 +2,8 @@
 
 Theorem (docs/theory/second_order.md, Theorem 4). With E = (N + N') / 2, all d^2 entries of N
 independent N(0, s^2), s = sqrt(reach) tau / (n sqrt(2 rho_H)), releasing A + E is rho_H-zCDP: E is
-isotropic among symmetric matrices in Frobenius norm, whose sensitivity is Lemma 6. Everything
-after it, the step size ``log(1 + beta) / beta`` with beta = |(A + E)^-1 g~| too, is post-processing;
+isotropic among symmetric matrices in Frobenius norm, whose sensitivity is Lemma 6. All that comes
+after it is post-processing, the step size ``log(1 + beta) / beta``, beta = |(A + E)^-1 g~|, too;
 T steps satisfy mu-Gaussian differential privacy with mu^2 = 2 T (rho_g + rho_H).
 
 Where its hypotheses are enforced: the matrix N is drawn whole by :func:`symmetric_noise`; the

@@ -1,8 +1,8 @@
 """Newton's method with noise on the gradient and noise on the direction.
 
 Theorem (docs/theory/second_order.md, Theorem 1). Let a record's gradient have norm at most L0 and
-its curvature eigenvalues in [0, L1] and trace at most tau. Step t draws, with g the gradient at w_t,
-A the curvature and l > 0 a function of public numbers and of earlier outputs only,
+its curvature eigenvalues in [0, L1] and trace at most tau. Step t draws, with gradient g at w_t,
+curvature A and l > 0 a function of public numbers and of earlier outputs only,
 
     tr~ = tr A + N(0, (tau / n)^2 / (2 rho_1)),      g~ = g + N(0, (reach L0 / n)^2 / (2 rho_2) I),
     w_{t+1} = w_t - Psi_l(A)^-1 g~ + N(0, |g~|^2 s(l)^2 / (2 rho_3) I)

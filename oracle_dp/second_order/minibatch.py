@@ -4,11 +4,12 @@ Theorem (docs/theory/second_order.md, Theorem 5). Two independent Poisson batche
 the gradient sum and one for the curvature sum, each over the public b = q n, with a fixed floor l:
 
     g~ = (sum of gradients + N(0, (z L0)^2 I)) / b
-    w+ = w - Psi_l(A_batch)^-1 g~ + N(0, (|g~| s z)^2 I),        s the direction's sensitivity at n = b.
+    w+ = w - Psi_l(A_batch)^-1 g~ + N(0, (|g~| s z)^2 I)
 
-For fixed other members of the batch, one record moves the direction by at most |g~| s, although the
-map is not linear in the batch; so each half of a step is dominated by the Poisson-sampled Gaussian
-of multiplier z, and T steps are 2 T of those, composed by the accountant.
+with s the direction's sensitivity at n = b. For fixed other members of the batch, one record moves
+the direction by at most |g~| s, although the map is not linear in the batch; so each half of a step
+is dominated by the Poisson-sampled Gaussian of multiplier z, and T steps are 2 T of those, composed
+by the accountant.
 
 Where its hypotheses are enforced: b and l are public constants; no batch is used twice.
 

@@ -1,0 +1,309 @@
+"""OPSamp: average the minima of randomly tilted losses, and add noise to the average.
+
+Theorem (docs/theory/opsamp.md, Theorem 3). W compact in a box of sides D_j; any losses, convex or
+not, whose change of one record moves a difference of two sums over W by at most Omega. With m tilts
+of independent exponentials of mean 1 / eta, each solved to an absolute gap alpha, and
+
+    Delta_1 = sum_j [eta Omega + 2 sqrt(2 alpha eta D_j) + 2 D_j sqrt(log(2 d / delta) / (2 m))],
+
+the average plus independent Laplace noise of scale Delta_1 / epsilon is (epsilon, delta)-DP.
+Likewise with Laplace tilts, and with Gaussian tilts and noise.
+
+Where its hypotheses are enforced: each gap by the oracle's certificate, without which nothing is
+released; the tilts are drawn here, before any call; m, eta, Omega, D_j, alpha are arguments.
+
+Source: Neel, Roth, Vietri, Wu (ICML 2020), Section 4, Algorithm 2; constants re-derived, about a
+hundred times smaller: see the deviations in the proof note.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from oracle_dp.errors import ParameterError, UncertifiedError
+from oracle_dp.ledger import Ledger
+from oracle_dp.mechanisms import spending
+from oracle_dp.mechanisms.base import CALLER, REFUSED
+from oracle_dp.mechanisms.perturbed_objective import SOLVED
+from oracle_dp.mechanisms.sampled_noise import (
+    Calibration,
+    Geometry,
+    Perturbation,
+    calibrate,
+    needed,
+)
+from oracle_dp.noise import BitSource
+from oracle_dp.noise.floating import gaussian, laplace
+from oracle_dp.privacy import Contingency, Neighbors, Release
+from oracle_dp.sensitivity import ASSERTED
+from oracles import Certificate, Solution
+from oracles.arrays import FloatArray
+from oracles.convex.perturbed import TiltedProblem
+
+MECHANISM = "opsamp"
+THEOREM = "sampling-based objective perturbation (docs/theory/opsamp.md, Theorem 3)"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SampledMinimum:
+    """A released point, with what the public parameters alone promise of it.
+
+    Attributes:
+        point: Shape ``(d,)``.
+        excess: Bound on the expected excess loss per record over the minimum on W; None for
+            losses that are not convex, for which there is none.
+        baseline: The loss per record that costs no privacy, at w = 0.
+        records_needed: About how many records it takes for ``excess`` to fall below
+            ``baseline``, if as many calls are made as it takes; None with ``excess``.
+        calls_needed: About how many calls that is, with so many records or with those there are
+            if they are more; None with ``excess``.
+    """
+
+    point: FloatArray
+    excess: float | None
+    baseline: float
+    records_needed: int | None
+    calls_needed: int | None
+
+    kind = "sampled_minimum"
+
+    @property
+    def is_vacuous(self) -> bool:
+        """Whether the accuracy bound promises nothing; False without a bound."""
+        return self.excess is not None and self.excess >= self.baseline
+
+    def __str__(self) -> str:
+        lines = [str(self.point)]
+        if self.excess is None:
+            lines.append("no accuracy bound: the losses are not convex")
+        elif self.is_vacuous:
+            lines.append(
+                f"USELESS AT THIS SIZE by its accuracy bound: expected excess loss up to "
+                f"{self.excess:.3g} per record, where w = 0 costs {self.baseline:.3g}; it takes "
+                f"about {self.records_needed:,} records and {self.calls_needed:,} calls"
+            )
+        else:
+            lines.append(f"expected excess loss per record at most {self.excess:.3g}")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-able data."""
+        return {
+            "point": self.point.tolist(),
+            "excess": self.excess,
+            "baseline": self.baseline,
+            "records_needed": self.records_needed,
+            "calls_needed": self.calls_needed,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> SampledMinimum:
+        """Inverse of :meth:`to_dict`.
+
+        Raises:
+            ReleaseFormatError: A field is missing or malformed.
+        """
+        from oracle_dp.errors import ReleaseFormatError
+
+        try:
+            excess = data["excess"]
+            records, calls = data["records_needed"], data["calls_needed"]
+            return cls(
+                point=np.array(data["point"], dtype=np.float64),
+                excess=None if excess is None else float(excess),
+                baseline=float(data["baseline"]),
+                records_needed=None if records is None else int(records),
+                calls_needed=None if calls is None else int(calls),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise ReleaseFormatError(f"value: missing or malformed field ({error})") from error
+
+
+def opsamp(
+    problem: TiltedProblem,
+    *,
+    epsilon: float | Fraction,
+    delta: float | Fraction,
+    oscillation: float,
+    size: int,
+    lipschitz: float = 1.0,
+    baseline: float = math.log(2),
+    oscillation_source: str = ASSERTED,
+    calls: int = 1000,
+    perturbation: Perturbation | str = Perturbation.EXPONENTIAL,
+    scale: float | None = None,
+    gap: float = 1e-6,
+    n_jobs: int | None = 1,
+    neighbors: Neighbors | str = Neighbors.REPLACE,
+    ledger: Ledger | None = None,
+    dataset: str | None = None,
+    random_state: int | BitSource | None = None,
+    contingencies: Sequence[Contingency] = (),
+) -> Release[SampledMinimum]:
+    """Release the noisy average of minima of randomly tilted losses.
+
+    A single minimum, or the list of them, is never released: their law is not private.
+
+    Args:
+        problem: The summed loss over its public set. Only the loss may depend on private data.
+        epsilon: Positive.
+        delta: In (0, 1).
+        oscillation: Omega under ``neighbors``.
+        size: n, public: for the accuracy bound and the default scale, not for privacy.
+        lipschitz: G of one record's loss, in the L1 norm (L2 for Gaussian tilts): as ``size``.
+        baseline: Loss per record of w = 0: for the accuracy statement only.
+        oscillation_source: Who vouches for Omega, for the guarantee.
+        calls: m, at least 1.
+        perturbation: ``"exponential"``, ``"laplace"`` or ``"gaussian"``.
+        scale: Of the tilts (1 / eta). Default: the one with the best accuracy bound.
+        gap: alpha, the absolute gap that every call must be proven to. Enters the noise.
+        n_jobs: Workers, as joblib counts them. The result does not depend on it.
+        neighbors: The relation that ``oscillation`` is for.
+        ledger: Charged before noise is drawn, with ``dataset`` as the name.
+        dataset: Name of the data set in the ledger.
+        random_state: None for the operating system's randomness; an integer reproduces a run and
+            marks the release as not private.
+        contingencies: Further conditions for the guarantee to state.
+
+    Returns:
+        The point, clipped to the box, with its accuracy bound and its guarantee.
+
+    Raises:
+        ParameterError: A parameter is out of range. Nothing is charged.
+        LedgerError: The budget does not allow the charge. Nothing is charged.
+        UncertifiedError: A call was not proven to the gap. The charge stays.
+    """
+    target = spending.read_target(
+        epsilon=epsilon,
+        delta=delta,
+        neighbors=neighbors,
+        ledger=ledger,
+        dataset=dataset,
+        random_state=random_state,
+        contingencies=contingencies,
+    )
+    law = _perturbation(perturbation)
+    geometry = _geometry(problem, spending.positive("oscillation", oscillation), gap)
+    public: dict[str, Any] = {
+        "epsilon": target.epsilon_below,
+        "delta": target.delta_below,
+        "perturbation": law,
+        "size": _whole("size", size),
+        "lipschitz": spending.positive("lipschitz", lipschitz),
+    }
+    calibration = calibrate(
+        geometry,
+        **public,
+        calls=_whole("calls", calls),
+        scale=None if scale is None else spending.positive("scale", scale),
+    )
+    excess: float | None = None
+    enough: tuple[int | None, int | None] = (None, None)
+    if problem.is_convex:
+        excess = calibration.excess(geometry, size, lipschitz) / size
+        enough = needed(geometry, **public, baseline=spending.positive("baseline", baseline))
+    target.charge(MECHANISM)
+    tilts = calibration.noise.draw(problem.dimension, target.source)
+    average = _average(problem, tilts, gap, n_jobs)
+    point = _noisy(average, calibration, target.source)
+    return target.release(
+        SampledMinimum(
+            point=np.clip(point, -geometry.sides / 2, geometry.sides / 2),
+            excess=excess,
+            baseline=baseline,
+            records_needed=enough[0],
+            calls_needed=enough[1],
+        ),
+        mechanism=MECHANISM,
+        theorem=THEOREM,
+        sensitivity=oscillation,
+        sensitivity_source=oscillation_source,
+        certificate=Certificate.BOUNDED,
+        conditions_of_mechanism=((SOLVED, CALLER) if oscillation_source == ASSERTED else (SOLVED,)),
+    )
+
+
+def _average(
+    problem: TiltedProblem, tilts: FloatArray, gap: float, n_jobs: int | None
+) -> FloatArray:
+    """The mean of the minima, in the tilts' order whatever the workers.
+
+    Raises:
+        UncertifiedError: A call was not proven to the gap.
+    """
+    from joblib import Parallel, delayed, effective_n_jobs
+
+    workers = effective_n_jobs(n_jobs)
+    if workers == 1:
+        points = _solve(problem, tilts, gap)
+    else:
+        # max_nbytes: larger arrays would be shared through files.
+        run = Parallel(n_jobs=n_jobs, max_nbytes=None)
+        parts = np.array_split(tilts, min(workers, len(tilts)))
+        points = np.concatenate(run(delayed(_solve)(problem, part, gap) for part in parts))
+    if np.isnan(points).any():
+        raise UncertifiedError(
+            f"no certificate, no release (a call was not proven to a gap of {gap:g}). {REFUSED}"
+        )
+    return np.asarray(points.mean(axis=0))
+
+
+def _solve(problem: TiltedProblem, tilts: FloatArray, gap: float) -> FloatArray:
+    """One minimum per tilt; NaN for one that is not proven."""
+    from threadpoolctl import threadpool_limits
+
+    found = np.empty_like(tilts)
+    # More threads add numbers in another order: one, so that every worker computes the same bits.
+    with threadpool_limits(1):
+        for place, tilt in enumerate(tilts):
+            solution = problem.minimize(tilt)
+            found[place] = solution.value if _proven(solution, gap) else np.nan
+    return found
+
+
+def _proven(solution: Solution[FloatArray], gap: float) -> bool:
+    return (
+        solution.value is not None
+        and solution.certificate is not Certificate.NONE
+        and solution.gap <= gap
+    )
+
+
+def _noisy(average: FloatArray, calibration: Calibration, source: BitSource) -> FloatArray:
+    gauss = calibration.noise.perturbation is Perturbation.GAUSSIAN
+    law = gaussian if gauss else laplace
+    return average + law(source, calibration.output_scale, len(average))
+
+
+def _geometry(problem: TiltedProblem, oscillation: float, gap: float) -> Geometry:
+    if not isinstance(problem, TiltedProblem):
+        raise ParameterError(f"problem: a TiltedProblem expected, not a {type(problem).__name__}")
+    sides = np.asarray(problem.sides, dtype=np.float64)
+    if not (np.isfinite(sides).all() and (sides > 0).all()):
+        raise ParameterError("problem: W must be bounded, with positive sides")
+    return Geometry(
+        sides=sides,
+        diameter=float(problem.diameter),
+        oscillation=oscillation,
+        gap=spending.positive("gap", gap),
+    )
+
+
+def _perturbation(given: Perturbation | str) -> Perturbation:
+    try:
+        return Perturbation(given)
+    except ValueError:
+        known = ", ".join(repr(member.value) for member in Perturbation)
+        raise ParameterError(f"perturbation: one of {known} expected, not {given!r}") from None
+
+
+def _whole(name: str, value: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ParameterError(f"{name}: an integer of at least 1 expected, not {value!r}")
+    return value
