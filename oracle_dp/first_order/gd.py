@@ -24,7 +24,6 @@ from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms import spending
 from oracle_dp.mechanisms.base import CALLER
 from oracle_dp.noise import BitSource
-from oracle_dp.noise.floating import gaussian
 from oracle_dp.privacy import Contingency, Neighbors, Release
 from oracle_dp.record_losses import LinearModelLoss, RecordLosses, require_bounded, start_point
 from oracle_dp.second_order import sensitivity
@@ -92,8 +91,7 @@ def gradient_descent(
     scale = sensitivity.gradient(losses, target.reach) * math.sqrt(total) / target.mu
     target.charge(MECHANISM)
     for _ in range(total):
-        noise = gaussian(target.source, scale, losses.dimension)
-        w = w - eta * (losses.gradient(w) + noise)
+        w = w - eta * spending.noisy(losses.gradient(w), scale, target.source)
     return target.release(
         w,
         mechanism=MECHANISM,

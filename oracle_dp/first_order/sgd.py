@@ -26,7 +26,6 @@ from oracle_dp.first_order.batches import poisson_batch
 from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms import spending
 from oracle_dp.noise import BitSource
-from oracle_dp.noise.floating import gaussian
 from oracle_dp.privacy import Contingency, Neighbors, Release
 from oracle_dp.record_losses import LinearModelLoss, require_bounded, start_point
 from oracles.arrays import FloatArray
@@ -92,7 +91,7 @@ def stochastic_gradient_descent(
     for _ in range(total):
         drawn = poisson_batch(losses, expected / losses.size, float(expected), target.source)
         scale = multiplier * losses.lipschitz / expected
-        w = w - eta * (drawn.gradient(w) + gaussian(target.source, scale, losses.dimension))
+        w = w - eta * spending.noisy(drawn.gradient(w), scale, target.source)
     return target.release(
         w,
         mechanism=MECHANISM,

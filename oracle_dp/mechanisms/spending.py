@@ -19,6 +19,7 @@ from oracle_dp.errors import ParameterError
 from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms.base import charge_before_noise, conditions, stated
 from oracle_dp.noise import BitSource, bit_source, positive_rational, rational
+from oracle_dp.noise.floating import gaussian
 from oracle_dp.privacy import (
     FLOATING_POINT_NOISE,
     Contingency,
@@ -27,6 +28,7 @@ from oracle_dp.privacy import (
     Release,
 )
 from oracles import Certificate, Limits
+from oracles.arrays import FloatArray
 
 ValueT = TypeVar("ValueT")
 
@@ -166,6 +168,11 @@ def read_target(
         source=bit_source(random_state),
         contingencies=tuple(contingencies),
     )
+
+
+def noisy(exact: FloatArray, scale: float, source: BitSource) -> FloatArray:
+    """The Gaussian mechanism: the only way that a full-batch run lets a number out."""
+    return exact + gaussian(source, scale, exact.shape)
 
 
 def fraction_of_one(name: str, value: float) -> float:

@@ -28,7 +28,6 @@ from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms import spending
 from oracle_dp.mechanisms.base import CALLER
 from oracle_dp.noise import BitSource
-from oracle_dp.noise.floating import gaussian
 from oracle_dp.privacy import Contingency, Neighbors, Release
 from oracle_dp.record_losses import LinearModelLoss, RecordLosses, require_bounded, start_point
 from oracles.arrays import FloatArray
@@ -99,7 +98,7 @@ class SubSolver:
             step = theta - w
             slope = gradient + matrix @ step
             slope += self.bend / 2 * float(np.linalg.norm(step)) * step
-            slope += gaussian(source, self.scale, len(w))
+            slope = spending.noisy(slope, self.scale, source)
             theta = inside(theta - 2 / (self.convexity * (i + 2)) * slope, self.radius)
         return average
 

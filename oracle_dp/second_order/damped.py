@@ -6,7 +6,7 @@ isotropic among symmetric matrices in Frobenius norm, whose sensitivity is Lemma
 after it is post-processing, the step size ``log(1 + beta) / beta``, beta = |(A + E)^-1 g~|, too;
 T steps satisfy mu-Gaussian differential privacy with mu^2 = 2 T (rho_g + rho_H).
 
-Where its hypotheses are enforced: the matrix N is drawn whole by :func:`symmetric_noise`; the
+Where its hypotheses are enforced: the matrix N is drawn whole by :func:`noisy_symmetric`; the
 eigenvalue floor is a function of s and d, both public; beta comes from noisy quantities only.
 
 Source: Avella-Medina, Bradshaw, Loh, "Differentially private inference via noisy optimization"
@@ -94,9 +94,9 @@ def damped_newton(
     target.charge(MECHANISM)
     for _ in range(total):
         exact, matrix = losses.second_order(w, "hessian")
-        noisy = exact + gaussian(target.source, gradient_scale, losses.dimension)
-        released = matrix + symmetric_noise(target.source, matrix_scale, losses.dimension)
-        w = damped_step(w, noisy, released, matrix_scale)
+        slope = spending.noisy(exact, gradient_scale, target.source)
+        released = noisy_symmetric(matrix, matrix_scale, target.source)
+        w = damped_step(w, slope, released, matrix_scale)
     return target.release(
         w,
         mechanism=MECHANISM,
@@ -107,14 +107,14 @@ def damped_newton(
     )
 
 
-def symmetric_noise(source: BitSource, scale: float, dimension: int) -> FloatArray:
-    """``(N + N') / 2``: variance scale^2 on the diagonal, scale^2 / 2 off it.
+def noisy_symmetric(matrix: FloatArray, scale: float, source: BitSource) -> FloatArray:
+    """``A + (N + N') / 2``: noise of variance scale^2 on the diagonal, scale^2 / 2 off it.
 
     Filling one triangle of N only before taking the mean, or the same variance everywhere, costs up
     to twice mu^2: neither is isotropic at this scale.
     """
-    whole = gaussian(source, scale, (dimension, dimension))
-    return np.asarray((whole + whole.T) / 2)
+    whole = gaussian(source, scale, matrix.shape)
+    return np.asarray(matrix + (whole + whole.T) / 2)
 
 
 def damped_step(

@@ -33,9 +33,8 @@ from numpy.typing import ArrayLike
 from oracle_dp.errors import ParameterError
 from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms.base import CALLER
-from oracle_dp.mechanisms.spending import fraction_of_one, positive, read_target, steps
+from oracle_dp.mechanisms.spending import fraction_of_one, noisy, positive, read_target, steps
 from oracle_dp.noise import BitSource
-from oracle_dp.noise.floating import gaussian
 from oracle_dp.privacy import Contingency, Neighbors, Release
 from oracle_dp.record_losses import LinearModelLoss, RecordLosses, require_bounded, start_point
 from oracle_dp.second_order import sensitivity
@@ -209,22 +208,22 @@ class _Plan:
     def step(self, losses: RecordLosses, w: FloatArray, source: BitSource) -> FloatArray:
         """One step; everything but the three noisy quantities stays inside."""
         exact, matrix = losses.second_order(w, self.settings.curvature)
-        noisy = exact + gaussian(source, self.gradient_scale, losses.dimension)
+        slope = noisy(exact, self.gradient_scale, source)
         floor = self.settings.floor or self._floor(losses, matrix, source)
-        length = float(np.linalg.norm(noisy))
+        length = float(np.linalg.norm(slope))
         if length == 0:
             return w
         if self.settings.modification is Modification.ADD:
-            direction = solve_added(matrix, noisy, floor)
+            direction = solve_added(matrix, slope, floor)
             bound = sensitivity.direction_add(losses, floor)
         else:
-            direction = solve_clipped(matrix, noisy, floor)
+            direction = solve_clipped(matrix, slope, floor)
             bound = sensitivity.direction_clip(losses, floor, self.reach)
         scale = length * bound / math.sqrt(2 * self.rho_direction)
-        return w - direction + gaussian(source, scale, losses.dimension)
+        return noisy(w - direction, scale, source)
 
     def _floor(self, losses: RecordLosses, matrix: FloatArray, source: BitSource) -> float:
-        estimate = float(np.trace(matrix)) + float(gaussian(source, self.trace_scale, 1)[0])
+        estimate = float(noisy(np.array([np.trace(matrix)]), self.trace_scale, source)[0])
         # Post-processing: what is below the noise says nothing, and the trace has a public bound.
         held = min(max(estimate, self.trace_scale), losses.curvature_trace)
         return sensitivity.floor_for(losses, held, self.rho_direction, self.factor)

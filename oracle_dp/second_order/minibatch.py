@@ -31,7 +31,6 @@ from oracle_dp.first_order.sgd import expected_batch, noise_multiplier
 from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms import spending
 from oracle_dp.noise import BitSource
-from oracle_dp.noise.floating import gaussian
 from oracle_dp.privacy import Contingency, Neighbors, Release
 from oracle_dp.record_losses import LinearModelLoss, require_bounded, start_point
 from oracle_dp.second_order import sensitivity
@@ -130,12 +129,12 @@ def _step(
     probability, divisor = scaled.size / losses.size, float(scaled.size)
     first = poisson_batch(losses, probability, divisor, source)
     scale = multiplier * losses.lipschitz / divisor
-    noisy = first.gradient(w) + gaussian(source, scale, losses.dimension)
-    length = float(np.linalg.norm(noisy))
+    slope = spending.noisy(first.gradient(w), scale, source)
+    length = float(np.linalg.norm(slope))
     second = poisson_batch(losses, probability, divisor, source)
     if length == 0:
         return w
     _, matrix = second.second_order(w, curvature)
     bound = sensitivity.direction_add(scaled, floor)
-    noise = gaussian(source, length * bound * multiplier, losses.dimension)
-    return w - solve_added(matrix, noisy, floor) + noise
+    moved = w - solve_added(matrix, slope, floor)
+    return spending.noisy(moved, length * bound * multiplier, source)

@@ -1,0 +1,389 @@
+"""What a run spends, measured: its own noise against changes on neighbouring data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from oracle_dp import Ledger, Neighbors, ParameterError
+from oracle_dp.accounting.gaussian import gaussian_delta, gaussian_mu
+from oracle_dp.errors import DomainError, OverspendError
+from oracle_dp.first_order.gd import gradient_descent
+from oracle_dp.first_order.sgd import stochastic_gradient_descent
+from oracle_dp.ledger import Budget
+from oracle_dp.noise import SeededBits
+from oracle_dp.noise.floating import gaussian
+from oracle_dp.privacy import ContingencyKind
+from oracle_dp.record_losses import LinearModelLoss
+from oracle_dp.second_order.cubic import SubSolver, cubic_newton
+from oracle_dp.second_order.damped import damped_newton, noisy_symmetric
+from oracle_dp.second_order.double_noise import DoubleNoise, double_noise_newton
+from oracle_dp.second_order.minibatch import minibatch_newton
+from oracles.convex import HuberHinge, MeanLoss, Newton, Squared
+
+TARGET = {"epsilon": 1.0, "delta": 1e-6}
+
+
+def sample(n: int = 400, d: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    draws = np.random.default_rng(seed)
+    x = draws.normal(size=(n, d))
+    x /= np.maximum(1, np.linalg.norm(x, axis=1))[:, None]
+    return x, np.where(draws.random(n) < 1 / (1 + np.exp(-3 * x[:, 0])), 1.0, -1.0)
+
+
+def data(**changes: Any) -> LinearModelLoss:
+    x, y = sample(**changes)
+    return LinearModelLoss.from_data(x, y)
+
+
+FULL: dict[str, Callable[..., Any]] = {
+    "add": double_noise_newton,
+    "clip": lambda losses, **k: double_noise_newton(
+        losses, settings=DoubleNoise(modification="clip", curvature="hessian", steps=7), **k
+    ),
+    "damped": damped_newton,
+    "cubic": lambda losses, **k: cubic_newton(losses, radius=3.0, most_inner_steps=50, **k),
+    "gd": gradient_descent,
+}
+BATCHED: dict[str, Callable[..., Any]] = {
+    "sgd": partial(stochastic_gradient_descent, steps=5),
+    "minibatch": partial(minibatch_newton, steps=3),
+}
+ALL = {**FULL, **BATCHED}
+
+Release = tuple[np.ndarray, float]
+
+
+def spent(name: str, first: Any, second: Any, relation: str, monkeypatch: Any) -> float:
+    """mu of a pair of data sets: noise of the second run makes every release that of the first.
+
+    With the past held equal, a release's change over its noise is its part of mu.
+    """
+    made: list[Release] = []
+    draws = SeededBits(3)
+
+    def keep(exact: np.ndarray, scale: float, _: Any) -> np.ndarray:
+        noise = gaussian(draws, scale, exact.shape)
+        if exact.ndim == 2:
+            noise = (noise + noise.T) / 2
+        made.append((exact, scale))
+        released.append(exact + noise)
+        return released[-1]
+
+    changes: list[float] = []
+    released: list[np.ndarray] = []
+
+    def repeat(exact: np.ndarray, scale: float, _: Any) -> np.ndarray:
+        before, before_scale = made[len(changes)]
+        # A scale may depend on the past alone.
+        assert scale == before_scale
+        changes.append(float(np.linalg.norm(exact - before)) / scale)
+        return released[len(changes) - 1]
+
+    for noise, data in ((keep, first), (repeat, second)):
+        with monkeypatch.context() as patch:
+            for home in NOISY:
+                patch.setattr(home, noise)
+            FULL[name](data, neighbors=relation, random_state=1, **TARGET)
+    assert len(changes) == len(made)
+    return math.sqrt(sum(change**2 for change in changes))
+
+
+NOISY = (
+    "oracle_dp.mechanisms.spending.noisy",
+    "oracle_dp.second_order.double_noise.noisy",
+    "oracle_dp.second_order.damped.noisy_symmetric",
+)
+
+
+@pytest.mark.parametrize("relation", ["zero_out", "replace"])
+@pytest.mark.parametrize("name", FULL)
+def test_a_run_spends_no_more_than_its_mu_on_any_pair(name, relation, monkeypatch) -> None:
+    x, y = sample(n=40, d=2)
+    worst = 0.0
+    for trial in range(12):
+        draws = np.random.default_rng(trial)
+        own, other = x.copy(), x.copy()
+        own[0] = draws.normal(size=2)
+        own[0] /= np.linalg.norm(own[0])
+        other[0] = -own[0] if relation == "replace" else 0.0
+        pair = (LinearModelLoss.from_data(rows, y) for rows in (own, other))
+        worst = max(worst, spent(name, *pair, relation, monkeypatch))
+    allowed = gaussian_mu(1.0, delta=1e-6)
+    assert worst <= allowed
+    # Slopes are below 1 and bounds are for the worst record: this much is used all the same.
+    assert worst > 0.1 * allowed
+
+
+def test_the_symmetric_noise_is_isotropic_in_frobenius_norm() -> None:
+    source, zero = SeededBits(5), np.zeros((2, 2))
+    drawn = np.array([noisy_symmetric(zero, 1.0, source) for _ in range(20_000)])
+    assert (drawn == drawn.transpose(0, 2, 1)).all()
+    assert drawn[:, 0, 0].var() == pytest.approx(1, rel=0.05)
+    assert drawn[:, 1, 1].var() == pytest.approx(1, rel=0.05)
+    assert drawn[:, 0, 1].var() == pytest.approx(0.5, rel=0.05)
+
+
+@pytest.mark.parametrize("name", ["add", "clip", "gd", "cubic", "damped"])
+def test_without_noise_to_speak_of_the_optimum_is_found(name) -> None:
+    losses = data(n=600)
+    best = Newton(tolerance=1e-12).minimize(losses.problem)
+    more: dict[str, Any] = {
+        "add": {"settings": DoubleNoise(steps=300)},
+        "clip": {"settings": DoubleNoise(steps=40, curvature="hessian", modification="clip")},
+        "gd": {"steps": 3000},
+        "damped": {"steps": 40},
+        "cubic": {"radius": 5.0, "convexity": 1e-2, "steps": 8},
+    }[name]
+    run = {"add": double_noise_newton, "clip": double_noise_newton}.get(name) or FULL[name]
+    if name == "cubic":
+        run = cubic_newton
+    found = run(losses, epsilon=1e6, delta=1e-6, random_state=1, **more).value
+    excess = losses.value(found) - best.objective
+    if name == "cubic":  # It minimises the loss with a ridge.
+        ridge = 1e-2 / 2
+        with_ridge = Newton(tolerance=1e-12).minimize(
+            MeanLoss(rows=losses.problem.rows, divisor=600, ridge=1e-2)
+        )
+        excess = losses.value(found) + ridge * found @ found - with_ridge.objective
+    assert -1e-12 <= excess < 1e-6
+
+
+@pytest.mark.parametrize("name", BATCHED)
+def test_batches_converge_to_their_sampling_error(name) -> None:
+    losses = data(n=2000)
+    best = Newton().minimize(losses.problem)
+    more = {"steps": 60, "batch": 2000}
+    run = {"sgd": stochastic_gradient_descent, "minibatch": minibatch_newton}[name]
+    if name == "sgd":
+        more["steps"] = 600
+    found = run(losses, epsilon=1e4, delta=1e-6, random_state=1, **more).value
+    assert losses.value(found) - best.objective < 1e-3
+
+
+# -- the cubic sub-solver ----------------------------------------------------------------------
+
+
+def solver(n_inner: int = 50, reach: int = 1) -> tuple[SubSolver, LinearModelLoss, float]:
+    losses = data(n=200)
+    rho = 0.01
+    made = SubSolver.calibrated(
+        losses, rho=rho, reach=reach, radius=2.0, bend=0.1, convexity=0.05, most=n_inner
+    )
+    return made, losses, rho
+
+
+@pytest.mark.parametrize("reach", [1, 2])
+def test_the_sub_solvers_noise_is_the_corrected_one(reach) -> None:
+    made, losses, rho = solver(reach=reach)
+    n, across = losses.size, 4.0
+    sensitivity = (reach + across / 4) / n
+    assert made.steps * sensitivity**2 / (2 * made.scale**2) == pytest.approx(rho)
+    printed = math.sqrt(made.steps * (1 + across / 4) ** 2 / (2 * rho))
+    # As printed the noise would be n times as large: private, and useless.
+    assert printed / made.scale == pytest.approx(2 * n / (reach + 1))
+    assert made.steps == 50
+    few, *_ = solver(10**6)
+    wanted = 2 * rho * ((1 + 1 + 0.1 * 16 + 0.05 * 2) * n / 2) ** 2 / 3
+    assert few.steps == math.ceil(wanted)
+
+
+def test_the_sub_solvers_weights_sum_to_one_as_printed_ones_do_not() -> None:
+    made, *_ = solver()
+    n = made.steps
+    assert made.weights().sum() == pytest.approx(1, abs=1e-12)
+    assert sum(2 * i / (n * (n + 1)) for i in range(n)) == pytest.approx((n - 1) / (n + 1))
+
+
+def test_the_sub_solvers_sensitivity_covers_every_point_of_the_ball() -> None:
+    draws = np.random.default_rng(0)
+    worst = 0.0
+    for _ in range(3000):
+        record = draws.normal(size=2)
+        record /= np.linalg.norm(record)
+        alone = LinearModelLoss.from_data(record[None], [1.0], size=1)
+        w, theta = (2 * v / np.linalg.norm(v) for v in draws.normal(size=(2, 2)))
+        gradient, matrix = alone.second_order(w, "hessian")
+        worst = max(worst, float(np.linalg.norm(gradient + matrix @ (theta - w))))
+    assert 0.5 < worst <= 1 + 4 / 4
+
+
+# -- bad input ---------------------------------------------------------------------------------
+
+
+def book() -> Ledger:
+    return Ledger({"d": Budget(epsilon=10, delta=1e-3, neighbors="replace")})
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"epsilon": 0}, {"epsilon": -1.0}, {"epsilon": math.nan}, {"delta": 0}, {"delta": 1.0},
+        {"neighbors": "add_remove"}, {"neighbors": "other"}, {"start": [1.0]},
+        {"start": [math.nan] * 3}, {"random_state": -1},
+    ],
+)  # fmt: skip
+def test_bad_parameters_are_found_before_anything_is_charged(name, change) -> None:
+    ledger = book()
+    with pytest.raises(ParameterError):
+        ALL[name](data(n=30), **{**TARGET, "ledger": ledger, "dataset": "d", **change})
+    assert ledger.charges == ()
+
+
+@pytest.mark.parametrize(
+    ("run", "change"),
+    [
+        (damped_newton, {"gradient_share": 0.0}), (damped_newton, {"gradient_share": 1.0}),
+        (damped_newton, {"steps": 0}), (gradient_descent, {"steps": 0}),
+        (gradient_descent, {"step_size": 0.0}), (cubic_newton, {"radius": math.inf}),
+        (cubic_newton, {"convexity": 0.0}), (cubic_newton, {"steps": 0}),
+        (cubic_newton, {"most_inner_steps": 0}), (stochastic_gradient_descent, {"batch": 0}),
+        (stochastic_gradient_descent, {"batch": 31}), (minibatch_newton, {"floor": 1e-300}),
+        (minibatch_newton, {"curvature": "both"}), (double_noise_newton, {"settings": 3}),
+    ],
+)  # fmt: skip
+def test_bad_settings_too(run, change) -> None:
+    ledger = book()
+    with pytest.raises(ParameterError):
+        run(data(n=30), **TARGET, ledger=ledger, dataset="d", **change)
+    assert ledger.charges == ()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"gradient_share": 0.0}, {"gradient_share": 1.0}, {"trace_share": 0.0},
+        {"trace_share": 1.5}, {"steps": 0}, {"steps": True}, {"curvature": "full"},
+        {"modification": "cut"}, {"floor": 0.0}, {"floor": 1e-300}, {"floor_factor": -1.0},
+    ],
+)  # fmt: skip
+def test_double_noise_refuses_settings_out_of_range(change) -> None:
+    with pytest.raises(ParameterError):
+        DoubleNoise(**change)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_loss_without_a_lipschitz_constant_is_refused(name) -> None:
+    x, y = sample(n=30)
+    with pytest.raises(ParameterError, match="Lipschitz"):
+        ALL[name](LinearModelLoss.from_data(x, y, loss=Squared()), **TARGET)
+
+
+def test_a_jumping_curvature_is_refused_where_its_constant_is_needed() -> None:
+    x, y = sample(n=30)
+    losses = LinearModelLoss.from_data(x, y, loss=HuberHinge())
+    with pytest.raises(ParameterError, match="hessian_lipschitz"):
+        cubic_newton(losses, **TARGET)
+    assert double_noise_newton(losses, **TARGET, random_state=1).value.shape == (3,)
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        (np.array([[0.3, -2.0]]), [1.0]),
+        (np.random.default_rng(0).normal(size=(3, 20)), [1.0, -1.0, 1.0]),
+        (np.ones((50, 2)), np.ones(50)),
+        (np.zeros((5, 2)), np.ones(5)),
+    ],
+    ids=["n=1", "d>n", "constant columns and one class", "all zero"],
+)
+def test_ordinary_if_odd_data_train(name, x, y) -> None:
+    found = ALL[name](LinearModelLoss.from_data(x, y), **TARGET, random_state=1)
+    assert np.isfinite(found.value).all()
+
+
+@pytest.mark.parametrize("name", BATCHED)
+def test_an_empty_batch_is_noise_alone(name) -> None:
+    run = {"sgd": stochastic_gradient_descent, "minibatch": minibatch_newton}[name]
+    found = run(data(n=20), **TARGET, batch=1, steps=4, random_state=4)
+    assert np.isfinite(found.value).all()
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_rows_that_are_not_finite_are_refused_without_showing_them(bad) -> None:
+    with pytest.raises(DomainError) as caught:
+        LinearModelLoss.from_data([[1.0, bad], [12345.678, 0.0]], [1, -1])
+    assert "12345" not in str(caught.value)
+
+
+def test_rows_above_the_bound_are_clipped_and_counted_privately() -> None:
+    losses = LinearModelLoss.from_data([[3.0, 4.0], [0.3, 0.4]], [1, 1], norm_bound=1.0)
+    assert losses.clipped == 1
+    assert "clipped" not in repr(losses)
+    assert losses.problem.rows.norms().max() <= 1
+    scaled = LinearModelLoss.from_data([[3.0, 4.0]], [1], norm_bound=5.0)
+    assert scaled.clipped == 0
+    assert scaled.problem.rows.norms() == pytest.approx([1.0])
+
+
+# -- guarantees --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("relation", ["replace", "zero_out", "add_remove"])
+def test_guarantees_say_what_was_spent(name, relation) -> None:
+    x, y = sample(n=100)
+    losses = LinearModelLoss.from_data(x, y, size=100)
+    ledger = Ledger({"d": Budget(epsilon=1, delta=1e-6, neighbors=relation)})
+    release = ALL[name](
+        losses, **TARGET, neighbors=relation, ledger=ledger, dataset="d", random_state=3
+    )
+    guarantee = release.guarantee
+    assert guarantee.neighbors is Neighbors(relation)
+    assert guarantee.epsilon == 1
+    assert guarantee.delta == pytest.approx(1e-6)
+    kinds = {c.kind for c in guarantee.contingencies}
+    assert {ContingencyKind.FLOATING_POINT_NOISE, ContingencyKind.SEEDED} <= kinds
+    left = ledger.remaining("d")
+    assert left[0] == 0
+    assert left[1] < 1e-20
+    with pytest.raises(OverspendError):
+        ALL[name](losses, **TARGET, neighbors=relation, ledger=ledger, dataset="d")
+    if name in FULL:
+        assert gaussian_delta(1.0, mu=math.sqrt(2 * guarantee.rho)) == pytest.approx(1e-6, rel=1e-6)
+    else:
+        assert guarantee.rho is None
+    again = ALL[name](losses, **TARGET, neighbors=relation, random_state=3)
+    assert (again.value == release.value).all()
+    assert type(release).from_json(release.to_json()).guarantee == guarantee
+
+
+class Softmax:
+    """Three classes: records whose curvature has rank two, to go through ``add``."""
+
+    def __init__(self, x: np.ndarray, classes: np.ndarray) -> None:
+        self.x, self.hot = x, np.eye(3)[classes]
+        self.size, self.size_is_public, self.dimension = len(x), False, 3 * x.shape[1]
+        self.lipschitz, self.smoothness, self.curvature_trace = math.sqrt(2), 0.5, 2 / 3
+
+    def _p(self, w):
+        scores = self.x @ w.reshape(3, -1).T
+        scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return scores / scores.sum(axis=1, keepdims=True)
+
+    def gradient(self, w):
+        return ((self._p(w) - self.hot).T @ self.x).ravel() / self.size
+
+    def second_order(self, w, curvature):
+        p = self._p(w)
+        parts = np.einsum("ni,ij->nij", p, np.eye(3)) - np.einsum("ni,nj->nij", p, p)
+        matrix = np.einsum("nij,nk,nl->ikjl", parts, self.x, self.x)
+        return self.gradient(w), matrix.reshape(self.dimension, self.dimension) / self.size
+
+
+def test_losses_of_any_rank_go_through_add() -> None:
+    x, _ = sample(n=3000)
+    classes = np.argmax(x + 0.1, axis=1)
+    losses = Softmax(x, classes)
+    settings = DoubleNoise(steps=60, curvature="hessian")
+    release = double_noise_newton(losses, epsilon=50, delta=1e-6, settings=settings, random_state=1)
+    accuracy = (losses._p(release.value).argmax(axis=1) == classes).mean()
+    assert accuracy > 0.9
+    assert ContingencyKind.CALLER in {c.kind for c in release.guarantee.contingencies}
