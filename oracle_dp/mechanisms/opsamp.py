@@ -78,19 +78,21 @@ class SampledMinimum:
         """Whether the accuracy bound promises nothing; False without a bound."""
         return self.excess is not None and self.excess >= self.baseline
 
-    def __str__(self) -> str:
-        lines = [str(self.point)]
+    @property
+    def statement(self) -> str:
+        """What is promised, in a sentence for a person."""
         if self.excess is None:
-            lines.append("no accuracy bound: the losses are not convex")
-        elif self.is_vacuous:
-            lines.append(
+            return "no accuracy bound: the losses are not convex"
+        if self.is_vacuous:
+            return (
                 f"USELESS AT THIS SIZE by its accuracy bound: expected excess loss up to "
                 f"{self.excess:.3g} per record, where w = 0 costs {self.baseline:.3g}; it takes "
                 f"about {self.records_needed:,} records and {self.calls_needed:,} calls"
             )
-        else:
-            lines.append(f"expected excess loss per record at most {self.excess:.3g}")
-        return "\n".join(lines)
+        return f"expected excess loss per record at most {self.excess:.3g}"
+
+    def __str__(self) -> str:
+        return f"{self.point}\n{self.statement}"
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON-able data."""

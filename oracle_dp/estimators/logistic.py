@@ -1,0 +1,236 @@
+"""Private logistic regression: one estimator over all convex mechanisms."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from oracle_dp.errors import DomainError, ParameterError, PrivacyLeakWarning
+from oracle_dp.estimators.labels import Label, check_classes, class_codes, label_array, read_labels
+from oracle_dp.estimators.linear_model import LinearModel, joint_bound, unscaled, with_constant
+from oracle_dp.estimators.logistic_methods import default_delta, select
+from oracle_dp.ledger import Ledger
+from oracle_dp.mechanisms.opsamp import SampledMinimum
+from oracle_dp.mechanisms.spending import positive
+from oracle_dp.privacy import Contingency, ContingencyKind, Neighbors, Release
+from oracle_dp.record_losses import LinearModelLoss
+from oracles.arrays import FloatArray
+from oracles.convex import Rows
+from oracles.errors import ProblemError
+
+
+class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklearn is untyped
+    """Differentially private logistic regression for two classes.
+
+    Rows are scaled down to the public norm ``feature_bound``, in training and in prediction, and
+    the intercept's column counts towards the sensitivity. The default method was the best of all at
+    epsilon >= 1 on public data (docs/logistic.md). Scale columns by public constants first, so that
+    rows fill the bound: noise is for a row of that norm whatever the rows are.
+
+    The guarantee is for one ``fit``: cross-validation and grid search spend epsilon once per fit.
+    There is no ``sample_weight``: sensitivities are proved for rows that count once.
+
+    Args:
+        epsilon: Privacy parameter of one fit, positive.
+        delta: In (0, 1). None: n^-2, at most 1e-4; 0 for the pure method ``"objective"``.
+        method: ``"objective_gaussian"``, ``"newton"``, ``"gd"``, ``"sgd"``, ``"minibatch"``,
+            ``"damped"``, ``"cubic"``, ``"amp"``, ``"objective"`` (pure epsilon), ``"opsamp"``.
+        options: Public settings of the method by name, such as ``{"steps": 30}``.
+        neighbors: ``"replace"``, ``"zero_out"``, or ``"add_remove"``, which needs ``size``.
+        feature_bound: Norm of a row, public and positive.
+        fit_intercept: Whether to add a constant column of the same bound.
+        size: A public constant in place of the number of rows.
+        classes: The two labels, negative first; public. None reads them from ``y``, which warns
+            (:class:`oracle_dp.PrivacyLeakWarning`) and is recorded in the guarantee.
+        ledger: Charged before noise is drawn. Copies of the estimator share it.
+        dataset: The ledger's name for the data.
+        random_state: None for the operating system's randomness. An integer reproduces a run and
+            makes it not private.
+        keep_diagnostics: Whether to keep ``diagnostics_``, which is private.
+
+    Attributes:
+        release_: The :class:`oracle_dp.Release` of a :class:`LinearModel`.
+        coef_: Shape ``(1, n_features)``, for rows within the bound.
+        intercept_: Shape ``(1,)``.
+        classes_: The labels, in order.
+        n_features_in_: Number of columns.
+        feature_names_in_: Their names, if ``X`` had some.
+        diagnostics_: Only if asked for. NOT PRIVATE: number of clipped rows, mean training loss.
+    """
+
+    def __init__(
+        self,
+        epsilon: float | Fraction = 1.0,
+        *,
+        delta: float | Fraction | None = None,
+        method: str = "objective_gaussian",
+        options: Mapping[str, Any] | None = None,
+        neighbors: Neighbors | str = "replace",
+        feature_bound: float = 1.0,
+        fit_intercept: bool = True,
+        size: int | None = None,
+        classes: Sequence[Label] | None = None,
+        ledger: Ledger | None = None,
+        dataset: str | None = None,
+        random_state: int | None = None,
+        keep_diagnostics: bool = False,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.method = method
+        self.options = options
+        self.neighbors = neighbors
+        self.feature_bound = feature_bound
+        self.fit_intercept = fit_intercept
+        self.size = size
+        self.classes = classes
+        self.ledger = ledger
+        self.dataset = dataset
+        self.random_state = random_state
+        self.keep_diagnostics = keep_diagnostics
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> LogisticRegression:
+        """Train and spend epsilon.
+
+        Args:
+            X: Finite numbers, shape ``(n_rows, n_columns)``, dense or sparse.
+            y: Labels, shape ``(n_rows,)``.
+
+        Returns:
+            The estimator.
+
+        Raises:
+            DomainError: The data are not of this form. Nothing is charged.
+            ParameterError: A parameter is out of range. Nothing is charged.
+            LedgerError: The budget does not allow this fit. Nothing is charged.
+            UncertifiedError: A minimum was not proven. The charge stays.
+        """
+        train, options = select(self.method, self.options)
+        bound = positive("feature_bound", self.feature_bound)
+        if y is None:
+            raise DomainError("y: training requires y to be passed, but the target y is None")
+        features = self._features(X, reset=True)
+        labels = column_or_1d(y, warn=True)
+        classes, leaks = self._public_classes(labels)
+        codes = class_codes(labels, classes, features.shape[0])
+        signs = np.where(codes == 1, 1.0, -1.0)
+        losses, clipped = self._losses(features, signs, bound)
+        common = {
+            "epsilon": self.epsilon,
+            "delta": default_delta(self.method, losses.size) if self.delta is None else self.delta,
+            "neighbors": self.neighbors,
+            "ledger": self.ledger,
+            "dataset": self.dataset,
+            "random_state": self.random_state,
+            "contingencies": leaks,
+        }
+        found = train(losses, common, options)
+        w, note = (
+            (found.value.point, found.value.statement)
+            if isinstance(found.value, SampledMinimum)
+            else (found.value, None)
+        )
+        coefficients, intercept = unscaled(
+            w, feature_bound=bound, intercept=bool(self.fit_intercept)
+        )
+        model = LinearModel(
+            coefficients,
+            intercept,
+            bound,
+            classes,
+            tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None,
+            note,
+        )
+        self.release_ = Release(model, found.guarantee)
+        self.coef_, self.intercept_ = coefficients[None, :], np.array([intercept])
+        self.classes_ = label_array(classes)
+        self.__dict__.pop("diagnostics_", None)
+        if self.keep_diagnostics:
+            self.diagnostics_ = {"clipped_rows": clipped, "mean_loss": losses.value(w)}
+        return self
+
+    def decision_function(self, X: ArrayLike) -> FloatArray:
+        """Log odds of the second class, shape ``(n_rows,)``; above 0 it is predicted."""
+        check_is_fitted(self)
+        return self.release_.value.margins(self._features(X, reset=False))
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Probabilities of the two classes in order, shape ``(n_rows, 2)``."""
+        check_is_fitted(self)
+        return self.release_.value.probabilities(self._features(X, reset=False))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The predicted class of every row, shape ``(n_rows,)``."""
+        positive = self.decision_function(X) > 0
+        return np.asarray(self.classes_[positive.astype(np.intp)])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = False
+        # At the default epsilon the noise on a few hundred rows is as large as the signal.
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def _features(self, X: ArrayLike, *, reset: bool) -> Any:
+        return validate_data(
+            self, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_min_samples=1
+        )
+
+    def _losses(
+        self, features: Any, signs: FloatArray, bound: float
+    ) -> tuple[LinearModelLoss, int]:
+        """The losses of clipped rows, and how many were clipped."""
+        try:
+            rows = Rows(features)
+        except ProblemError as error:
+            raise DomainError(f"X: {error}") from None
+        clipped = int((rows.norms() > bound).sum())
+        held = rows.scaled_to(bound)
+        with_intercept = bool(self.fit_intercept)
+        losses = LinearModelLoss.from_data(
+            with_constant(held, bound) if with_intercept else held.matrix,
+            signs,
+            norm_bound=joint_bound(bound, with_intercept),
+            size=self.size,
+        )
+        return losses, clipped
+
+    def _public_classes(
+        self, labels: NDArray[Any]
+    ) -> tuple[tuple[Label, Label], tuple[Contingency, ...]]:
+        if self.classes is not None:
+            return check_classes(self.classes), ()
+        warnings.warn(
+            "classes were read from y, which reveals which labels occur: pass classes=(negative, "
+            "positive)",
+            PrivacyLeakWarning,
+            stacklevel=3,
+        )
+        kind = type_of_target(labels, input_name="y", raise_unknown=True)
+        seen = list(dict.fromkeys(read_labels(labels)))
+        if kind not in ("binary", "multiclass"):
+            raise ParameterError(
+                f"classes: None, and y holds no classes. Unknown label type: {kind}"
+            )
+        if len(seen) > 2:
+            raise ParameterError(
+                "classes: Only binary classification is supported. The type of the target is "
+                f"{kind}"
+            )
+        if len(seen) < 2:
+            raise ParameterError(
+                "classes: None, and y holds one class only; pass classes=(negative, positive); "
+                "then either may have no row"
+            )
+        detail = "the classes were read from the labels"
+        return check_classes(sorted(seen)), (Contingency(ContingencyKind.LEAKED_PARAMETER, detail),)
