@@ -166,7 +166,7 @@ _KINDS = {
     "scoring_card": ("oracle_dp.estimators.scoring_card", "ScoringCard"),
     "one_vs_rest": ("oracle_dp.estimators.one_vs_rest", "OneVsRest"),
     "linear_model": ("oracle_dp.estimators.linear_model", "LinearModel"),
-    "sampled_minimum": ("oracle_dp.mechanisms.opsamp", "SampledMinimum"),
+    "sampled_minimum": ("oracle_dp.mechanisms.sampled_minimum", "SampledMinimum"),
 }
 
 

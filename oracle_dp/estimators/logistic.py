@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from oracle_dp.errors import DomainError, ParameterError, PrivacyLeakWarning
@@ -19,7 +18,7 @@ from oracle_dp.estimators.labels import Label, check_classes, class_codes, label
 from oracle_dp.estimators.linear_model import LinearModel, joint_bound, unscaled, with_constant
 from oracle_dp.estimators.logistic_methods import default_delta, select
 from oracle_dp.ledger import Ledger
-from oracle_dp.mechanisms.opsamp import SampledMinimum
+from oracle_dp.mechanisms.sampled_minimum import SampledMinimum
 from oracle_dp.mechanisms.spending import positive
 from oracle_dp.privacy import Contingency, ContingencyKind, Neighbors, Release
 from oracle_dp.record_losses import LinearModelLoss
@@ -216,16 +215,16 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
             PrivacyLeakWarning,
             stacklevel=3,
         )
-        kind = type_of_target(labels, input_name="y", raise_unknown=True)
         seen = list(dict.fromkeys(read_labels(labels)))
-        if kind not in ("binary", "multiclass"):
+        if any(isinstance(x, float) and not float(x).is_integer() for x in seen):
             raise ParameterError(
-                f"classes: None, and y holds no classes. Unknown label type: {kind}"
+                "classes: None, and y holds fractions. Unknown label type: continuous; if they "
+                "are classes, pass classes=(negative, positive)"
             )
         if len(seen) > 2:
             raise ParameterError(
                 "classes: Only binary classification is supported. The type of the target is "
-                f"{kind}"
+                "multiclass"
             )
         if len(seen) < 2:
             raise ParameterError(

@@ -13,7 +13,7 @@ from oracle_dp.record_losses import LinearModelLoss
 from oracles.arrays import FloatArray
 
 if TYPE_CHECKING:
-    from oracle_dp.mechanisms.opsamp import SampledMinimum
+    from oracle_dp.mechanisms.sampled_minimum import SampledMinimum
 
 Settings = Mapping[str, Any]
 Train = Callable[[LinearModelLoss, dict[str, Any], dict[str, Any]], Release[Any]]

@@ -12,7 +12,8 @@ import pytest
 from oracle_dp import Ledger, ParameterError, Release, UncertifiedError
 from oracle_dp.errors import OverspendError, ReleaseFormatError
 from oracle_dp.ledger import Budget
-from oracle_dp.mechanisms.opsamp import SampledMinimum, opsamp
+from oracle_dp.mechanisms.opsamp import opsamp
+from oracle_dp.mechanisms.sampled_minimum import SampledMinimum
 from oracle_dp.mechanisms.sampled_noise import (
     Geometry,
     Perturbation,
