@@ -177,7 +177,7 @@ class SparseBlock:
         """Lower triangle of ``out += Z' diag(coefficients) Z``."""
         from oracles.convex import _kernels
 
-        _kernels.add_second_moment(*self.parts, coefficients, out)
+        _kernels.add_second_moment(*self.parts, coefficients, out.reshape(-1))
 
 
 Block = DenseBlock | SparseBlock
