@@ -1,7 +1,7 @@
 """Private logistic regression side by side: excess loss and wall time of every method.
 
     python -m benchmarks.logistic [--data adult|synthetic] [--relation zero_out] [--seeds 3]
-                                  [--epsilons 0.01 0.1 1 10] [--json FILE]
+                                  [--epsilons 0.01 0.1 1 10] [--variants qu-add ...] [--json FILE]
 
 Every method runs on the same rows in the same process, one thread. Iterative methods run for each T
 of a grid; the best T is chosen *knowing the excess losses*, which is not private: it compares what
@@ -37,6 +37,7 @@ from oracles.convex import Newton
 GD_STEPS = (10, 30, 100, 200, 400, 800, 1600, 3200)
 NEWTON_STEPS = (2, 3, 4, 5, 6, 8, 12, 20, 30)
 FACTORS = (1.0, 4.0, 16.0)
+VARIANTS = ("qu-add", "qu-clip", "hess-add", "hess-clip")
 Result = dict[str, Any]
 
 
@@ -68,14 +69,16 @@ def variants(kind: str, steps: int, factor: float) -> DoubleNoise:
     )
 
 
-def iterative(losses: LinearModelLoss, asked: Result) -> list[tuple[str, int, Any]]:
+def iterative(
+    losses: LinearModelLoss, asked: Result, kinds: list[str]
+) -> list[tuple[str, int, Any]]:
     """Name, T and run of everything that iterates."""
     found: list[tuple[str, int, Any]] = []
     for t in GD_STEPS:
         found.append(
             ("gd", t, lambda s, t=t: gradient_descent(losses, steps=t, random_state=s, **asked))
         )
-    for kind in ("qu-add", "qu-clip", "hess-add", "hess-clip"):
+    for kind in kinds:
         for factor in FACTORS:
             for t in NEWTON_STEPS:
                 settings = variants(kind, t, factor)
@@ -95,7 +98,9 @@ def iterative(losses: LinearModelLoss, asked: Result) -> list[tuple[str, int, An
     return found
 
 
-def measure(losses: LinearModelLoss, epsilon: float, relation: str, seeds: int) -> list[Result]:
+def measure(
+    losses: LinearModelLoss, epsilon: float, relation: str, seeds: int, kinds: list[str]
+) -> list[Result]:
     """Everything at one epsilon."""
     best = Newton(tolerance=1e-9).minimize(losses.problem).objective
     delta = logistic_data.delta_for(losses.size)
@@ -108,7 +113,7 @@ def measure(losses: LinearModelLoss, epsilon: float, relation: str, seeds: int) 
         ("cubic", 4, lambda s: cubic_newton(losses, random_state=s, **asked)),
     ]
     results = []
-    for name, t, run in [*iterative(losses, asked), *others]:
+    for name, t, run in [*iterative(losses, asked, kinds), *others]:
         mean, error, seconds = timed(losses, best, seeds, run)
         results.append(
             {"epsilon": epsilon, "method": name, "steps": t, "excess": mean, "error": error,
@@ -189,6 +194,7 @@ def main() -> None:
     parser.add_argument("--relation", default="zero_out")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--epsilons", type=float, nargs="+", default=[0.01, 0.1, 1.0, 10.0])
+    parser.add_argument("--variants", nargs="+", default=list(VARIANTS))
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     features, labels = getattr(logistic_data, options.data)()
@@ -198,7 +204,7 @@ def main() -> None:
     per_iteration(losses, features, labels)
     results: list[Result] = []
     for epsilon in options.epsilons:
-        found = measure(losses, epsilon, options.relation, options.seeds)
+        found = measure(losses, epsilon, options.relation, options.seeds, options.variants)
         print(f"epsilon = {epsilon:g}", flush=True)
         compare(found)
         results += found
