@@ -39,6 +39,13 @@ class Noise(StrEnum):
     GAUSSIAN = "gaussian"
 
 
+class Model(StrEnum):
+    """What is trained."""
+
+    ZERO_ONE = "zero_one"
+    LOGISTIC = "logistic"
+
+
 class Missing(StrEnum):
     """What becomes of rows with a missing value."""
 

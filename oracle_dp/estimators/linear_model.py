@@ -12,8 +12,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from oracle_dp.domain import Domain
 from oracle_dp.errors import ParameterError, ReleaseFormatError
-from oracle_dp.estimators.labels import Label, check_classes
+from oracle_dp.estimators.labels import Label, check_classes, label_array
 from oracles.arrays import FloatArray
 from oracles.convex import Rows
 
@@ -22,6 +23,8 @@ from oracles.convex import Rows
 class LinearModel:
     """Coefficients for rows clipped to a Euclidean norm, as they were in training.
 
+    With a domain, rows are frames that fit it, and a column is one level of one attribute.
+
     Args:
         coefficients: One per column, finite.
         intercept: Finite.
@@ -29,6 +32,7 @@ class LinearModel:
         classes: The negative and the positive class.
         columns: Names of the columns, or None.
         note: What the public parameters alone say of the model's accuracy, if anything.
+        domain: The public schema of the rows, or None for rows of numbers.
 
     Raises:
         ParameterError: A number is not finite, or there are not two classes.
@@ -40,6 +44,7 @@ class LinearModel:
     classes: tuple[Label, Label]
     columns: tuple[str, ...] | None = None
     note: str | None = None
+    domain: Domain | None = None
 
     kind: ClassVar[str] = "linear_model"
 
@@ -59,10 +64,16 @@ class LinearModel:
         """Log odds of the positive class, shape ``(n_rows,)``; above 0 it is predicted.
 
         Raises:
+            DomainError: The rows do not fit the domain.
             ProblemError: A row is not finite.
         """
-        rows = Rows(features).scaled_to(self.feature_bound)
+        numbers = features if self.domain is None else one_hot(self.domain, features)
+        rows = Rows(numbers).scaled_to(self.feature_bound)
         return np.asarray(rows.matrix @ self.coefficients) + self.intercept
+
+    def predict(self, features: Any) -> NDArray[Any]:
+        """The predicted class of every row, shape ``(n_rows,)``."""
+        return label_array(self.classes)[(self.margins(features) > 0).astype(np.intp)]
 
     def probabilities(self, features: Any) -> FloatArray:
         """Of both classes in order, shape ``(n_rows, 2)``."""
@@ -92,6 +103,7 @@ class LinearModel:
             "classes": list(self.classes),
             "columns": None if self.columns is None else list(self.columns),
             "note": self.note,
+            "domain": None if self.domain is None else self.domain.to_dict(),
         }
 
     @classmethod
@@ -102,7 +114,7 @@ class LinearModel:
             ReleaseFormatError: A field is missing or malformed.
         """
         try:
-            names, note = data["columns"], data["note"]
+            names, note, schema = data["columns"], data["note"], data["domain"]
             return cls(
                 np.array(data["coefficients"], dtype=np.float64),
                 float(data["intercept"]),
@@ -110,9 +122,29 @@ class LinearModel:
                 data["classes"],
                 None if names is None else tuple(str(name) for name in names),
                 None if note is None else str(note),
+                None if schema is None else Domain.from_dict(schema),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise ReleaseFormatError(f"linear model: missing or malformed ({error})") from error
+
+
+def one_hot(domain: Domain, data: Any) -> sp.csr_array:
+    """One column per level of every attribute: as many ones in each row as there are attributes.
+
+    Raises:
+        DomainError: The rows do not fit the domain.
+    """
+    codes = domain.encode(data)
+    starts = np.concatenate([[0], np.cumsum(domain.levels)])
+    n, k = codes.shape
+    places = (codes + starts[:-1]).ravel()
+    ends = np.arange(0, n * k + 1, k)
+    return sp.csr_array((np.ones(n * k), places, ends), shape=(n, int(starts[-1])))
+
+
+def level_names(domain: Domain) -> tuple[str, ...]:
+    """Names of :func:`one_hot`'s columns."""
+    return tuple(f"{a.name}={label}" for a in domain for label in a.labels)
 
 
 def unscaled(

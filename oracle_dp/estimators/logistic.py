@@ -13,9 +13,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from oracle_dp.domain import Domain
 from oracle_dp.errors import DomainError, ParameterError, PrivacyLeakWarning
 from oracle_dp.estimators.labels import Label, check_classes, class_codes, label_array, read_labels
-from oracle_dp.estimators.linear_model import LinearModel, joint_bound, unscaled, with_constant
+from oracle_dp.estimators.linear_model import (
+    LinearModel,
+    joint_bound,
+    level_names,
+    one_hot,
+    unscaled,
+    with_constant,
+)
 from oracle_dp.estimators.logistic_methods import default_delta, select
 from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms.sampled_minimum import SampledMinimum
@@ -45,7 +53,10 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
             ``"damped"``, ``"cubic"``, ``"amp"``, ``"objective"`` (pure epsilon), ``"opsamp"``.
         options: Public settings of the method by name, such as ``{"steps": 30}``.
         neighbors: ``"replace"``, ``"zero_out"``, or ``"add_remove"``, which needs ``size``.
-        feature_bound: Norm of a row, public and positive.
+        domain: The public schema (:class:`oracle_dp.Domain`) of a frame: its attributes become one
+            column per level. None: ``X`` is an array of numbers.
+        feature_bound: Norm of a row, public and positive. With a domain all rows have one norm,
+            so that it is only a unit.
         fit_intercept: Whether to add a constant column of the same bound.
         size: A public constant in place of the number of rows.
         classes: The two labels, negative first; public. None reads them from ``y``, which warns
@@ -74,6 +85,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         method: str = "objective_gaussian",
         options: Mapping[str, Any] | None = None,
         neighbors: Neighbors | str = "replace",
+        domain: Domain | None = None,
         feature_bound: float = 1.0,
         fit_intercept: bool = True,
         size: int | None = None,
@@ -88,6 +100,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         self.method = method
         self.options = options
         self.neighbors = neighbors
+        self.domain = domain
         self.feature_bound = feature_bound
         self.fit_intercept = fit_intercept
         self.size = size
@@ -97,11 +110,12 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         self.random_state = random_state
         self.keep_diagnostics = keep_diagnostics
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> LogisticRegression:
+    def fit(self, X: Any, y: ArrayLike) -> LogisticRegression:
         """Train and spend epsilon.
 
         Args:
-            X: Finite numbers, shape ``(n_rows, n_columns)``, dense or sparse.
+            X: Finite numbers, shape ``(n_rows, n_columns)``, dense or sparse; with a domain a
+                frame with its columns.
             y: Labels, shape ``(n_rows,)``.
 
         Returns:
@@ -117,7 +131,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         bound = positive("feature_bound", self.feature_bound)
         if y is None:
             raise DomainError("y: training requires y to be passed, but the target y is None")
-        features = self._features(X, reset=True)
+        features = self._features(X)
         labels = column_or_1d(y, warn=True)
         classes, leaks = self._public_classes(labels)
         codes = class_codes(labels, classes, features.shape[0])
@@ -142,12 +156,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
             w, feature_bound=bound, intercept=bool(self.fit_intercept)
         )
         model = LinearModel(
-            coefficients,
-            intercept,
-            bound,
-            classes,
-            tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None,
-            note,
+            coefficients, intercept, bound, classes, self._names(), note, self.domain
         )
         self.release_ = Release(model, found.guarantee)
         self.coef_, self.intercept_ = coefficients[None, :], np.array([intercept])
@@ -157,17 +166,17 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
             self.diagnostics_ = {"clipped_rows": clipped, "mean_loss": losses.value(w)}
         return self
 
-    def decision_function(self, X: ArrayLike) -> FloatArray:
+    def decision_function(self, X: Any) -> FloatArray:
         """Log odds of the second class, shape ``(n_rows,)``; above 0 it is predicted."""
         check_is_fitted(self)
-        return self.release_.value.margins(self._features(X, reset=False))
+        return self.release_.value.margins(self._checked(X))
 
-    def predict_proba(self, X: ArrayLike) -> FloatArray:
+    def predict_proba(self, X: Any) -> FloatArray:
         """Probabilities of the two classes in order, shape ``(n_rows, 2)``."""
         check_is_fitted(self)
-        return self.release_.value.probabilities(self._features(X, reset=False))
+        return self.release_.value.probabilities(self._checked(X))
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: Any) -> NDArray[Any]:
         """The predicted class of every row, shape ``(n_rows,)``."""
         positive = self.decision_function(X) > 0
         return np.asarray(self.classes_[positive.astype(np.intp)])
@@ -180,10 +189,26 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         tags.classifier_tags.poor_score = True
         return tags
 
-    def _features(self, X: ArrayLike, *, reset: bool) -> Any:
-        return validate_data(
-            self, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_min_samples=1
-        )
+    def _features(self, X: Any) -> Any:
+        """The rows as numbers, for training."""
+        if self.domain is None:
+            return validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        if not isinstance(self.domain, Domain):
+            raise DomainError(f"domain: a Domain or None expected, not {self.domain!r}")
+        self.n_features_in_ = len(self.domain.columns)
+        self.feature_names_in_ = np.asarray(self.domain.columns, dtype=object)
+        return one_hot(self.domain, X)
+
+    def _checked(self, X: Any) -> Any:
+        """The rows as the released model reads them."""
+        if self.release_.value.domain is not None:
+            return X
+        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+
+    def _names(self) -> tuple[str, ...] | None:
+        if self.domain is not None:
+            return level_names(self.domain)
+        return tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
 
     def _losses(
         self, features: Any, signs: FloatArray, bound: float
