@@ -11,6 +11,7 @@ methods can reach. Then: how long Newton takes to be as good as the best DP-GD, 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import time
@@ -34,9 +35,10 @@ from oracle_dp.second_order.damped import damped_newton
 from oracle_dp.second_order.double_noise import DoubleNoise, double_noise_newton
 from oracles.convex import Newton
 
-GD_STEPS = (10, 30, 100, 200, 400, 800, 1600, 3200)
-NEWTON_STEPS = (2, 3, 4, 5, 6, 8, 12, 20, 30)
-FACTORS = (1.0, 4.0, 16.0)
+GD_STEPS = (10, 30, 100, 200, 400, 800, 1600, 3200, 6400)
+NEWTON_STEPS = (3, 6, 12, 20, 40, 80, 160, 300)
+FACTORS = (1.0, 4.0)
+REFRESH = (1, 20)
 VARIANTS = ("qu-add", "qu-clip", "hess-add", "hess-clip")
 Result = dict[str, Any]
 
@@ -58,7 +60,7 @@ def timed(
     )
 
 
-def variants(kind: str, steps: int, factor: float) -> DoubleNoise:
+def variants(kind: str, steps: int, factor: float, refresh: int = 1) -> DoubleNoise:
     """One of the four variants."""
     curvature, modification = kind.split("-")
     return DoubleNoise(
@@ -66,6 +68,7 @@ def variants(kind: str, steps: int, factor: float) -> DoubleNoise:
         modification=modification,
         steps=steps,
         floor_factor=factor,
+        refresh=refresh,
     )
 
 
@@ -79,19 +82,29 @@ def iterative(
             ("gd", t, lambda s, t=t: gradient_descent(losses, steps=t, random_state=s, **asked))
         )
     for kind in kinds:
-        for factor in FACTORS:
+        for factor, refresh in itertools.product(FACTORS, REFRESH):
             for t in NEWTON_STEPS:
-                settings = variants(kind, t, factor)
+                settings = variants(kind, t, factor, refresh)
                 found.append(
                     (
-                        f"{kind} c={factor:g}",
+                        f"{kind} c={factor:g} r={refresh}",
                         t,
                         lambda s, settings=settings: double_noise_newton(
                             losses, settings=settings, random_state=s, **asked
                         ),
                     )
                 )
-    for t in (5, 10, 15, 25):
+    for matrices, t in itertools.product((1, 3), (5, 10, 20, 40, 80, 160)):
+        found.append(
+            (
+                f"preconditioned K={matrices}",
+                t,
+                lambda s, t=t, k=matrices: preconditioned_descent(
+                    losses, steps=t, matrices=k, random_state=s, **asked
+                ),
+            )
+        )
+    for t in (5, 10, 15, 25, 40):
         found.append(
             ("damped", t, lambda s, t=t: damped_newton(losses, steps=t, random_state=s, **asked))
         )
@@ -123,35 +136,40 @@ def measure(
 
 
 def compare(results: list[Result]) -> None:
-    """Print the best T of each method, and the race between DP-GD and Newton."""
+    """Print the best T of each method, and the race between DP-GD and second-order methods."""
     names = list(dict.fromkeys(r["method"] for r in results))
-    tops = {m: min((r for r in results if r["method"] == m), key=_excess) for m in names}
+    tops = {m: min(_of(results, m), key=_excess) for m in names}
     for top in sorted(tops.values(), key=_excess):
         print(
             f"  {top['method']:20} T = {top['steps']:5}  excess {top['excess']:.6f} "
             f"+- {top['error']:.6f}  {top['seconds']:8.4f} s"
         )
-    descent = tops["gd"]
-    newtons = [r for r in results if "-" in r["method"]]
-    newton = min(newtons, key=_excess)
-    for target, racers, name in ((descent, newtons, "Newton"), (newton, [descent], "DP-GD")):
-        reached = [r for r in racers if r["excess"] <= target["excess"]]
-        if name == "DP-GD":
-            reached = [
-                r for r in results if r["method"] == "gd" and r["excess"] <= target["excess"]
-            ]
-        if not reached:
-            print(f"  {name} does not reach {target['excess']:.6f}")
-            continue
-        fast = min(reached, key=lambda r: float(r["seconds"]))
-        print(
-            f"  {name} ({fast['method']}, T = {fast['steps']}) reaches the best of "
-            f"{target['method']} (T = {target['steps']}, {target['excess']:.6f}) in "
-            f"{fast['seconds']:.4f} s against {target['seconds']:.4f} s: "
-            f"{target['seconds'] / fast['seconds']:.1f} times faster; per iteration "
-            f"{1e3 * fast['seconds'] / fast['steps']:.2f} ms against "
-            f"{1e3 * target['seconds'] / target['steps']:.2f} ms"
-        )
+    for prefix in ("qu-", "hess-", "preconditioned", "objective_gaussian"):
+        racers = [r for r in results if r["method"].startswith(prefix)]
+        if racers:
+            race(racers, tops["gd"])
+            race(_of(results, "gd"), min(racers, key=_excess))
+
+
+def race(racers: list[Result], target: Result) -> None:
+    """How long the fastest of the racers takes to be as good as the target."""
+    reached = [r for r in racers if r["excess"] <= target["excess"]]
+    name = racers[0]["method"].split(" ")[0]
+    if not reached:
+        print(f"  {name} does not reach the {target['excess']:.6f} of {target['method']}")
+        return
+    fast = min(reached, key=lambda r: float(r["seconds"]))
+    print(
+        f"  {fast['method']} (T = {fast['steps']}) reaches the {target['excess']:.6f} of "
+        f"{target['method']} (T = {target['steps']}) in {fast['seconds']:.4f} s against "
+        f"{target['seconds']:.4f} s: {target['seconds'] / fast['seconds']:.1f} times as fast; per "
+        f"iteration {1e3 * fast['seconds'] / fast['steps']:.2f} ms against "
+        f"{1e3 * target['seconds'] / target['steps']:.2f} ms"
+    )
+
+
+def _of(results: list[Result], method: str) -> list[Result]:
+    return [r for r in results if r["method"] == method]
 
 
 def _excess(result: Result) -> float:

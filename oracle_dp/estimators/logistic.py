@@ -49,8 +49,9 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
     Args:
         epsilon: Privacy parameter of one fit, positive.
         delta: In (0, 1). None: n^-2, at most 1e-4; 0 for the pure method ``"objective"``.
-        method: ``"objective_gaussian"``, ``"newton"``, ``"gd"``, ``"sgd"``, ``"minibatch"``,
-            ``"damped"``, ``"cubic"``, ``"amp"``, ``"objective"`` (pure epsilon), ``"opsamp"``.
+        method: ``"objective_gaussian"``, ``"preconditioned"``, ``"newton"``, ``"damped"``,
+            ``"cubic"``, ``"minibatch"``, ``"gd"``, ``"sgd"``, ``"amp"``, ``"objective"`` (pure
+            epsilon) or ``"opsamp"``.
         options: Public settings of the method by name, such as ``{"steps": 30}``.
         neighbors: ``"replace"``, ``"zero_out"``, or ``"add_remove"``, which needs ``size``.
         domain: The public schema (:class:`oracle_dp.Domain`) of a frame: its attributes become one

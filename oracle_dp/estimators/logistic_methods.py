@@ -78,8 +78,8 @@ METHODS: dict[str, tuple[Train, tuple[str, ...]]] = {
     "newton": (
         _newton,
         (
-            "steps", "curvature", "modification", "gradient_share", "trace_share", "floor_factor",
-            "floor",
+            "steps", "refresh", "curvature", "modification", "gradient_share", "trace_share",
+            "floor_factor", "floor",
         ),
     ),
     "gd": (_simple("first_order.gd", "gradient_descent"), ("steps", "step_size")),
@@ -90,6 +90,10 @@ METHODS: dict[str, tuple[Train, tuple[str, ...]]] = {
     "minibatch": (
         _simple("second_order.minibatch", "minibatch_newton"),
         ("steps", "batch", "curvature", "floor"),
+    ),
+    "preconditioned": (
+        _simple("second_order.preconditioned", "preconditioned_descent"),
+        ("steps", "matrices", "matrix_share", "curvature"),
     ),
     "damped": (_simple("second_order.damped", "damped_newton"), ("steps", "gradient_share")),
     "cubic": (

@@ -2,13 +2,15 @@
 
 Theorem (docs/theory/second_order.md, Theorem 1). Let a record's gradient have norm at most L0 and
 its curvature eigenvalues in [0, L1] and trace at most tau. Step t draws, with gradient g at w_t,
-curvature A and l > 0 a function of public numbers and of earlier outputs only,
+curvature A at w_t or at an earlier iterate, and l > 0 a function of public numbers and of earlier
+outputs only,
 
     tr~ = tr A + N(0, (tau / n)^2 / (2 rho_1)),      g~ = g + N(0, (reach L0 / n)^2 / (2 rho_2) I),
     w_{t+1} = w_t - Psi_l(A)^-1 g~ + N(0, |g~|^2 s(l)^2 / (2 rho_3) I)
 
 with s(l) from Lemma 3 (``add``: Psi = A + l I) or Lemma 4 (``clip``: eigenvalues raised to l). T
-steps satisfy mu-Gaussian differential privacy with mu^2 = 2 T (rho_1 + rho_2 + rho_3).
+steps with K traces satisfy mu-Gaussian differential privacy for
+mu^2 = 2 K rho_1 + 2 T (rho_2 + rho_3).
 
 Where its hypotheses are enforced: bounds on records by :class:`LinearModelLoss`, or by whoever
 states them (a contingency); l from tr~ alone by ``floor_for``; the split, T and the start are
@@ -21,7 +23,7 @@ Second-Order Methods" (NeurIPS 2023), Algorithm 3 and Section 5.2; deviations in
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -68,6 +70,8 @@ class DoubleNoise:
             ``"hessian"``, which may diverge from a far start.
         modification: ``"add"`` or ``"clip"``.
         steps: T, at least 1.
+        refresh: How many steps use one curvature. Most of the work of a step is its curvature; of
+            the logistic loss an earlier one is mostly larger, so that steps stay safe.
         gradient_share: Of the budget of a step, strictly between 0 and 1.
         trace_share: Of what the gradient leaves; the direction has the rest. Unused with a
             fixed ``floor``.
@@ -82,6 +86,7 @@ class DoubleNoise:
     curvature: Curvature = "upper"
     modification: Modification | str = Modification.ADD
     steps: int = STEPS
+    refresh: int = 1
     gradient_share: float = 0.75
     trace_share: float = 0.1
     floor_factor: float | None = None
@@ -99,6 +104,10 @@ class DoubleNoise:
                 f"modification: 'add' or 'clip' expected, not {self.modification!r}"
             ) from None
         steps(self.steps)
+        if isinstance(self.refresh, bool) or not isinstance(self.refresh, int) or self.refresh < 1:
+            raise ParameterError(
+                f"refresh: an integer of at least 1 expected, not {self.refresh!r}"
+            )
         fraction_of_one("gradient_share", self.gradient_share)
         fraction_of_one("trace_share", self.trace_share)
         for name in ("floor_factor", "floor"):
@@ -161,11 +170,13 @@ def double_noise_newton(
         raise ParameterError(f"settings: a DoubleNoise expected, not {settings!r}")
     factor = chosen.floor_factor or (4.0 if target.epsilon <= Fraction(3, 10) else 1.0)
     w = start_point(start, losses.dimension)
-    per_step = target.rho / chosen.steps
-    plan = _Plan.split(chosen, losses, per_step, factor, target.reach)
+    plan = _Plan.split(chosen, losses, target.rho, factor, target.reach)
     target.charge(MECHANISM)
-    for _ in range(chosen.steps):
-        w = plan.step(losses, w, target.source)
+    for step in range(chosen.steps):
+        exact, matrix = _derivatives(losses, w, chosen, fresh=step % chosen.refresh == 0)
+        if matrix is not None:
+            held = plan.curved(losses, matrix, target.source)
+        w = plan.step(held, w, exact, target.source)
     return target.release(
         w,
         mechanism=MECHANISM,
@@ -174,6 +185,14 @@ def double_noise_newton(
         rho=math.nextafter(target.rho, math.inf),
         conditions_of_mechanism=() if isinstance(losses, LinearModelLoss) else (CALLER,),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Curved:
+    """A modified curvature, and by how much one record changes its inverse."""
+
+    solve: Callable[[FloatArray], FloatArray]
+    bound: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,36 +210,42 @@ class _Plan:
     def split(
         cls, settings: DoubleNoise, losses: RecordLosses, rho: float, factor: float, reach: int
     ) -> _Plan:
-        for_gradient = settings.gradient_share * rho
-        rest = rho - for_gradient
+        """Shares of a run's rho: T gradients, T directions, one trace per fresh curvature."""
+        for_gradient = settings.gradient_share * rho / settings.steps
+        rest = (1 - settings.gradient_share) * rho
         for_trace = 0.0 if settings.floor is not None else settings.trace_share * rest
+        each = for_trace / math.ceil(settings.steps / settings.refresh)
         return cls(
             settings=settings,
             factor=factor,
             reach=reach,
-            rho_direction=rest - for_trace,
+            rho_direction=(rest - for_trace) / settings.steps,
             gradient_scale=sensitivity.gradient(losses, reach) / math.sqrt(2 * for_gradient),
-            trace_scale=(
-                sensitivity.trace(losses) / math.sqrt(2 * for_trace) if for_trace else 0.0
-            ),
+            trace_scale=sensitivity.trace(losses) / math.sqrt(2 * each) if each else 0.0,
         )
 
-    def step(self, losses: RecordLosses, w: FloatArray, source: BitSource) -> FloatArray:
-        """One step; everything but the three noisy quantities stays inside."""
-        exact, matrix = losses.second_order(w, self.settings.curvature)
-        slope = noisy(exact, self.gradient_scale, source)
+    def curved(self, losses: RecordLosses, matrix: FloatArray, source: BitSource) -> _Curved:
+        """The curvature with its floor; stays inside until a direction is released."""
         floor = self.settings.floor or self._floor(losses, matrix, source)
+        if self.settings.modification is Modification.ADD:
+            return _Curved(
+                solve=added(matrix, floor), bound=sensitivity.direction_add(losses, floor)
+            )
+        return _Curved(
+            solve=clipped(matrix, floor),
+            bound=sensitivity.direction_clip(losses, floor, self.reach),
+        )
+
+    def step(
+        self, curved: _Curved, w: FloatArray, exact: FloatArray, source: BitSource
+    ) -> FloatArray:
+        """One step: a noisy gradient, and a noisy point in its direction."""
+        slope = noisy(exact, self.gradient_scale, source)
         length = float(np.linalg.norm(slope))
         if length == 0:
             return w
-        if self.settings.modification is Modification.ADD:
-            direction = solve_added(matrix, slope, floor)
-            bound = sensitivity.direction_add(losses, floor)
-        else:
-            direction = solve_clipped(matrix, slope, floor)
-            bound = sensitivity.direction_clip(losses, floor, self.reach)
-        scale = length * bound / math.sqrt(2 * self.rho_direction)
-        return noisy(w - direction, scale, source)
+        scale = length * curved.bound / math.sqrt(2 * self.rho_direction)
+        return noisy(w - curved.solve(slope), scale, source)
 
     def _floor(self, losses: RecordLosses, matrix: FloatArray, source: BitSource) -> float:
         estimate = float(noisy(np.array([np.trace(matrix)]), self.trace_scale, source)[0])
@@ -229,13 +254,22 @@ class _Plan:
         return sensitivity.floor_for(losses, held, self.rho_direction, self.factor)
 
 
-def solve_added(matrix: FloatArray, vector: FloatArray, floor: float) -> FloatArray:
-    """``(A + floor I)^-1 vector``."""
-    factor = scipy.linalg.cho_factor(matrix + floor * np.eye(len(vector)), check_finite=False)
-    return np.asarray(scipy.linalg.cho_solve(factor, vector, check_finite=False))
+def _derivatives(
+    losses: RecordLosses, w: FloatArray, settings: DoubleNoise, *, fresh: bool
+) -> tuple[FloatArray, FloatArray | None]:
+    if fresh:
+        return losses.second_order(w, settings.curvature)
+    return losses.gradient(w), None
 
 
-def solve_clipped(matrix: FloatArray, vector: FloatArray, floor: float) -> FloatArray:
-    """The inverse of A with eigenvalues raised to ``floor``, times ``vector``."""
+def added(matrix: FloatArray, floor: float) -> Callable[[FloatArray], FloatArray]:
+    """``(A + floor I)^-1``, as a function."""
+    factor = scipy.linalg.cho_factor(matrix + floor * np.eye(len(matrix)), check_finite=False)
+    return lambda vector: np.asarray(scipy.linalg.cho_solve(factor, vector, check_finite=False))
+
+
+def clipped(matrix: FloatArray, floor: float) -> Callable[[FloatArray], FloatArray]:
+    """The inverse of A with eigenvalues raised to ``floor``, as a function."""
     eigenvalues, vectors = scipy.linalg.eigh(matrix)
-    return np.asarray(vectors @ ((vectors.T @ vector) / np.maximum(eigenvalues, floor)))
+    held = np.maximum(eigenvalues, floor)
+    return lambda vector: np.asarray(vectors @ ((vectors.T @ vector) / held))

@@ -34,7 +34,7 @@ from oracle_dp.noise import BitSource
 from oracle_dp.privacy import Contingency, Neighbors, Release
 from oracle_dp.record_losses import LinearModelLoss, require_bounded, start_point
 from oracle_dp.second_order import sensitivity
-from oracle_dp.second_order.double_noise import SMALLEST_FLOOR, solve_added
+from oracle_dp.second_order.double_noise import SMALLEST_FLOOR, added
 from oracles.arrays import FloatArray
 from oracles.convex.objective import Curvature
 
@@ -136,5 +136,5 @@ def _step(
         return w
     _, matrix = second.second_order(w, curvature)
     bound = sensitivity.direction_add(scaled, floor)
-    moved = w - solve_added(matrix, slope, floor)
+    moved = w - added(matrix, floor)(slope)
     return spending.noisy(moved, length * bound * multiplier, source)

@@ -24,6 +24,7 @@ from oracle_dp.second_order.cubic import SubSolver, cubic_newton
 from oracle_dp.second_order.damped import damped_newton, noisy_symmetric
 from oracle_dp.second_order.double_noise import DoubleNoise, double_noise_newton
 from oracle_dp.second_order.minibatch import minibatch_newton
+from oracle_dp.second_order.preconditioned import preconditioned_descent
 from oracles.convex import HuberHinge, MeanLoss, Newton, Squared
 
 TARGET = {"epsilon": 1.0, "delta": 1e-6}
@@ -46,7 +47,9 @@ FULL: dict[str, Callable[..., Any]] = {
     "clip": lambda losses, **k: double_noise_newton(
         losses, settings=DoubleNoise(modification="clip", curvature="hessian", steps=7), **k
     ),
+    "stale": partial(double_noise_newton, settings=DoubleNoise(steps=9, refresh=4)),
     "damped": damped_newton,
+    "preconditioned": partial(preconditioned_descent, steps=7, matrices=3),
     "cubic": lambda losses, **k: cubic_newton(losses, radius=3.0, most_inner_steps=50, **k),
     "gd": gradient_descent,
 }
@@ -98,6 +101,7 @@ NOISY = (
     "oracle_dp.mechanisms.spending.noisy",
     "oracle_dp.second_order.double_noise.noisy",
     "oracle_dp.second_order.damped.noisy_symmetric",
+    "oracle_dp.second_order.preconditioned.noisy_symmetric",
 )
 
 
@@ -129,7 +133,7 @@ def test_the_symmetric_noise_is_isotropic_in_frobenius_norm() -> None:
     assert drawn[:, 0, 1].var() == pytest.approx(0.5, rel=0.05)
 
 
-@pytest.mark.parametrize("name", ["add", "clip", "gd", "cubic", "damped"])
+@pytest.mark.parametrize("name", ["add", "clip", "gd", "cubic", "damped", "preconditioned"])
 def test_without_noise_to_speak_of_the_optimum_is_found(name) -> None:
     losses = data(n=600)
     best = Newton(tolerance=1e-12).minimize(losses.problem)
@@ -138,11 +142,11 @@ def test_without_noise_to_speak_of_the_optimum_is_found(name) -> None:
         "clip": {"settings": DoubleNoise(steps=40, curvature="hessian", modification="clip")},
         "gd": {"steps": 3000},
         "damped": {"steps": 40},
+        "preconditioned": {"steps": 60},
         "cubic": {"radius": 5.0, "convexity": 1e-2, "steps": 8},
     }[name]
     run = {"add": double_noise_newton, "clip": double_noise_newton}.get(name) or FULL[name]
-    if name == "cubic":
-        run = cubic_newton
+    run = {"cubic": cubic_newton, "preconditioned": preconditioned_descent}.get(name, run)
     found = run(losses, epsilon=1e6, delta=1e-6, random_state=1, **more).value
     excess = losses.value(found) - best.objective
     if name == "cubic":  # It minimises the loss with a ridge.
@@ -240,7 +244,9 @@ def test_bad_parameters_are_found_before_anything_is_charged(name, change) -> No
     ("run", "change"),
     [
         (damped_newton, {"gradient_share": 0.0}), (damped_newton, {"gradient_share": 1.0}),
-        (damped_newton, {"steps": 0}), (gradient_descent, {"steps": 0}),
+        (damped_newton, {"steps": 0}), (preconditioned_descent, {"matrices": 0}),
+        (preconditioned_descent, {"matrix_share": 1.0}),
+        (preconditioned_descent, {"curvature": "full"}), (gradient_descent, {"steps": 0}),
         (gradient_descent, {"step_size": 0.0}), (cubic_newton, {"radius": math.inf}),
         (cubic_newton, {"convexity": 0.0}), (cubic_newton, {"steps": 0}),
         (cubic_newton, {"most_inner_steps": 0}), (stochastic_gradient_descent, {"batch": 0}),
@@ -259,7 +265,7 @@ def test_bad_settings_too(run, change) -> None:
     "change",
     [
         {"gradient_share": 0.0}, {"gradient_share": 1.0}, {"trace_share": 0.0},
-        {"trace_share": 1.5}, {"steps": 0}, {"steps": True}, {"curvature": "full"},
+        {"trace_share": 1.5}, {"steps": 0}, {"steps": True}, {"refresh": 0}, {"curvature": "full"},
         {"modification": "cut"}, {"floor": 0.0}, {"floor": 1e-300}, {"floor_factor": -1.0},
     ],
 )  # fmt: skip

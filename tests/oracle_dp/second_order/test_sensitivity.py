@@ -12,7 +12,7 @@ from scipy.special import expit
 
 from oracle_dp.record_losses import LinearModelLoss
 from oracle_dp.second_order import sensitivity
-from oracle_dp.second_order.double_noise import solve_added, solve_clipped
+from oracle_dp.second_order.double_noise import added, clipped
 
 EACH = 2500
 """Pairs for each of the dimensions 1 to 4."""
@@ -111,12 +111,12 @@ def test_the_solvers_are_these_inverses(modification) -> None:
     draws = np.random.default_rng(1)
     floor, n = np.full(EACH, 0.02), np.full(EACH, 50.0)
     matrices = others(draws, 4, floor, n)
-    solve = solve_added if modification == "add" else solve_clipped
+    invert = added if modification == "add" else clipped
     for matrix, expected in zip(
         matrices[:50], inverse(matrices, floor, modification)[:50], strict=True
     ):
         vector = draws.normal(size=4)
-        assert np.allclose(solve(matrix, vector, 0.02), expected @ vector, rtol=1e-9)
+        assert np.allclose(invert(matrix, 0.02)(vector), expected @ vector, rtol=1e-9)
 
 
 @pytest.mark.parametrize("reach", [1, 2])
