@@ -33,6 +33,7 @@ from oracle_dp.record_losses import LinearModelLoss
 from oracle_dp.second_order.cubic import cubic_newton
 from oracle_dp.second_order.damped import damped_newton
 from oracle_dp.second_order.double_noise import DoubleNoise, double_noise_newton
+from oracle_dp.second_order.preconditioned import preconditioned_descent
 from oracles.convex import Newton
 
 GD_STEPS = (10, 30, 100, 200, 400, 800, 1600, 3200, 6400)

@@ -5,9 +5,9 @@ with the symmetric noise of Theorem 4, and T times the gradient with Gaussian no
 ``w - (A + E, its eigenvalues raised)^-1 g~``. It satisfies mu-Gaussian differential privacy with
 mu^2 = 2 K rho_H + 2 T rho_g: all that follows a release is post-processing.
 
-Where its hypotheses are enforced: as in ``damped``. Noise on the matrix is larger by sqrt(d) than on
-a direction, once; noise on every direction is paid T times. With the quadratic upper bound, whose
-curvature mostly falls along the way, an earlier matrix stays a safe one.
+Where its hypotheses are enforced: as in ``damped``. Noise on the matrix is larger by sqrt(d) than
+on a direction, once; noise on every direction is paid T times. With the quadratic upper bound,
+whose curvature mostly falls along the way, an earlier matrix stays a safe one.
 
 Source: the noisy matrix is Avella-Medina, Bradshaw, Loh's (Annals of Statistics 2023), the upper
 bound Ganesh et al.'s (NeurIPS 2023); keeping a released matrix for many steps is ours.
