@@ -124,6 +124,8 @@ def train(
         source = _source(data, own, attributes, missing)
         if method is not None and model is not Model.LOGISTIC:
             raise ParameterError("method: only --model logistic has it")
+        if mechanism is not Mechanism.EXPONENTIAL and model is not Model.ZERO_ONE:
+            raise ParameterError("mechanism: only --model zero_one has it")
         classifier: ZeroOneClassifier | LogisticRegression = ZeroOneClassifier(
             positive_rational("epsilon", epsilon),
             mechanism=mechanism.value,

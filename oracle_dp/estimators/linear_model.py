@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from oracle_dp.domain import Domain
-from oracle_dp.errors import ParameterError, ReleaseFormatError
+from oracle_dp.errors import DomainError, ParameterError, ReleaseFormatError
 from oracle_dp.estimators.labels import Label, check_classes, label_array
 from oracles.arrays import FloatArray
 from oracles.convex import Rows
@@ -124,7 +124,7 @@ class LinearModel:
                 None if note is None else str(note),
                 None if schema is None else Domain.from_dict(schema),
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, DomainError) as error:
             raise ReleaseFormatError(f"linear model: missing or malformed ({error})") from error
 
 

@@ -193,7 +193,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
     def _features(self, X: Any) -> Any:
         """The rows as numbers, for training."""
         if self.domain is None:
-            return validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+            return self._numbers(X, reset=True)
         if not isinstance(self.domain, Domain):
             raise DomainError(f"domain: a Domain or None expected, not {self.domain!r}")
         self.n_features_in_ = len(self.domain.columns)
@@ -204,7 +204,19 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         """The rows as the released model reads them."""
         if self.release_.value.domain is not None:
             return X
-        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        return self._numbers(X, reset=False)
+
+    def _numbers(self, X: Any, *, reset: bool) -> Any:
+        """The rows as scikit-learn reads them."""
+        text = False
+        try:
+            return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64)
+        except ValueError as error:
+            # This message quotes an entry. Raised again outside, or it would come along.
+            text = "could not convert" in str(error)
+            if not text:
+                raise
+        raise DomainError("X: a column holds text; give the domain of its categories")
 
     def _names(self) -> tuple[str, ...] | None:
         if self.domain is not None:
