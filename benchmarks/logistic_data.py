@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.datasets import load_svmlight_file
 
 from oracle_dp.datasets import load_adult
 from oracle_dp.record_losses import LinearModelLoss
@@ -51,6 +54,29 @@ def synthetic(n: int = 10_000, d: int = 100, seed: int = 0) -> tuple[np.ndarray,
     x = draws.normal(size=(n, d))
     x /= np.linalg.norm(x, axis=1)[:, None]
     return x, np.where(draws.random(n) < 1 / (1 + np.exp(-x.sum(axis=1))), 1.0, -1.0)
+
+
+def a1a() -> tuple[sp.csr_array, np.ndarray]:
+    """LIBSVM's a1a.t, a constant added; from the folder that ORACLE_DP_TEST_DATA names."""
+    x, y = load_svmlight_file(str(folder() / "a1a" / "a1a.t"))
+    return _with_constant(sp.csr_array(x)), np.where(y > 0, 1.0, -1.0)
+
+
+def covtype() -> tuple[sp.csr_array, np.ndarray]:
+    """20,000 rows of Covertype, class 2 against the others, columns divided by public ranges."""
+    raw = np.loadtxt(folder() / "covtype" / "covtype.20k.data.gz", delimiter=",")
+    highest = np.array([4000, 360, 66, 1400, 600, 7200, 255, 255, 255, 7200] + [1] * 44)
+    labels = np.where(raw[:, -1] == 2, 1.0, -1.0)
+    return _with_constant(sp.csr_array(raw[:, :-1] / highest)), labels
+
+
+def folder() -> Path:
+    """The folder of original data sets."""
+    return Path(os.environ["ORACLE_DP_TEST_DATA"])
+
+
+def _with_constant(rows: sp.csr_array) -> sp.csr_array:
+    return to_unit(sp.csr_array(sp.hstack([rows, np.ones((rows.shape[0], 1))])))
 
 
 def to_unit(rows: sp.csr_array) -> sp.csr_array:

@@ -41,9 +41,8 @@ THEOREM = (
 )
 
 
-def default_steps(epsilon: Fraction) -> int:
-    """T by the size of epsilon, chosen on public data."""
-    return 40 if epsilon <= Fraction(3, 10) else 80 if epsilon <= 3 else 160
+STEPS = 20
+"""Chosen on public data (docs/logistic.md); more pay where n is large and curvatures are uneven."""
 
 
 def preconditioned_descent(
@@ -51,7 +50,7 @@ def preconditioned_descent(
     *,
     epsilon: float | Fraction,
     delta: float | Fraction,
-    steps: int | None = None,
+    steps: int = STEPS,
     matrices: int = 3,
     matrix_share: float = 0.1,
     curvature: Curvature = "upper",
@@ -68,7 +67,7 @@ def preconditioned_descent(
         losses: The records' losses with their public constants.
         epsilon: Positive.
         delta: In (0, 1).
-        steps: T. Default: :func:`default_steps`.
+        steps: T.
         matrices: K, how often the curvature is released anew, at even intervals; at most T.
         matrix_share: Of the budget, strictly between 0 and 1; the gradients have the rest.
         curvature: ``"upper"`` or ``"hessian"``.
@@ -97,7 +96,7 @@ def preconditioned_descent(
         contingencies=contingencies,
     )
     require_bounded(losses, target.neighbors, curvature=True)
-    total = spending.steps(default_steps(target.epsilon) if steps is None else steps)
+    total = spending.steps(steps)
     share = spending.fraction_of_one("matrix_share", matrix_share)
     if curvature not in ("hessian", "upper"):
         raise ParameterError(f"curvature: 'hessian' or 'upper' expected, not {curvature!r}")
