@@ -36,8 +36,8 @@ from oracle_dp.second_order.double_noise import DoubleNoise, double_noise_newton
 from oracle_dp.second_order.preconditioned import preconditioned_descent
 from oracles.convex import Newton
 
-GD_STEPS = (30, 100, 200, 400, 800, 1600, 3200, 6400)
-NEWTON_STEPS = (5, 20, 80, 250)
+GD_STEPS = (30, 100, 400, 1600, 3200, 6400)
+NEWTON_STEPS = (5, 20, 80, 200)
 FACTORS = (1.0, 4.0)
 REFRESH = (1, 20)
 VARIANTS = ("qu-add", "qu-clip", "hess-add", "hess-clip")

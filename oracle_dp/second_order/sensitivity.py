@@ -48,10 +48,16 @@ def curvature(losses: RecordLosses, reach: int) -> float:
 
 
 def floor_for(losses: RecordLosses, trace_estimate: float, rho: float, factor: float) -> float:
-    """The smallest eigenvalue that balances bias and noise, from public and released numbers only.
+    """The smallest eigenvalue to keep, from public and released numbers only.
 
-    ``(factor (4 L1)^2 tr / (n^2 rho))^(1/3)``, at least ``4 L1 / n`` (Ganesh et al. 2023, Section
-    5.2; for the logistic loss 4 L1 = 1).
+    The largest of:
+
+    * ``(factor (4 L1)^2 tr / (n^2 rho))^(1/3)``, which balances bias and noise (Ganesh et al. 2023,
+      Section 5.2; for the logistic loss 4 L1 = 1);
+    * ``(L1^3 tr / (n^2 rho))^(1/4)``: the noise of a direction is in proportion to the gradient,
+      and above this floor it makes a squared gradient of at most half the last one. Without it
+      runs diverge at large rho;
+    * ``4 L1 / n``.
 
     Args:
         losses: For n and L1.
@@ -59,6 +65,7 @@ def floor_for(losses: RecordLosses, trace_estimate: float, rho: float, factor: f
         rho: zCDP budget of the direction in this step.
         factor: Public; how far the balance leans towards noise.
     """
-    unit = 4 * losses.smoothness
-    cube = factor * unit**2 * trace_estimate / (losses.size**2 * rho)
-    return max(float(np.cbrt(cube)), unit / losses.size)
+    largest, n = losses.smoothness, losses.size
+    balance = float(np.cbrt(factor * (4 * largest) ** 2 * trace_estimate / (n**2 * rho)))
+    stable = float((largest**3 * trace_estimate / (n**2 * rho)) ** 0.25)
+    return max(balance, stable, 4 * largest / n)

@@ -158,6 +158,29 @@ def test_without_noise_to_speak_of_the_optimum_is_found(name) -> None:
     assert -1e-12 <= excess < 1e-6
 
 
+@pytest.mark.parametrize("modification", ["add", "clip"])
+@pytest.mark.parametrize("epsilon", [10.0, 1e3, 1e6])
+def test_newton_does_not_diverge_at_large_epsilon(epsilon, modification) -> None:
+    """Directions' noise is in proportion to the gradient: below a certain floor it would grow."""
+    draws = np.random.default_rng(0)
+    levels = draws.integers(0, 6, (5000, 4))
+    x = np.concatenate([np.eye(6)[column] for column in levels.T], axis=1) / 2
+    y = np.where(draws.random(5000) < 1 / (1 + np.exp(2.0 - levels[:, 0])), 1.0, -1.0)
+    losses = LinearModelLoss.from_data(x, y)
+    best = Newton(radius=1e3).minimize(losses.problem).objective
+    settings = DoubleNoise(steps=40, modification=modification)
+    excesses = [
+        losses.value(
+            double_noise_newton(
+                losses, epsilon=epsilon, delta=1e-8, settings=settings, random_state=seed
+            ).value
+        )
+        - best
+        for seed in range(3)
+    ]
+    assert max(excesses) < 0.01
+
+
 @pytest.mark.parametrize("name", BATCHED)
 def test_batches_converge_to_their_sampling_error(name) -> None:
     losses = data(n=2000)

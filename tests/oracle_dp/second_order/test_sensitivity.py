@@ -168,4 +168,8 @@ def test_the_printed_bound_for_clip_has_a_pole_and_ours_has_not() -> None:
 def test_the_floor_is_what_the_formula_says() -> None:
     found = sensitivity.floor_for(public(1000), 0.2, 0.01, 1.0)
     assert found == pytest.approx((0.2 / (1000**2 * 0.01)) ** (1 / 3))
-    assert sensitivity.floor_for(public(1000), 1e-12, 1.0, 1.0) == pytest.approx(1 / 1000)
+    assert sensitivity.floor_for(public(1000), 1e-15, 1.0, 1.0) == pytest.approx(1 / 1000)
+    # At a large rho the noise of a direction must not grow from step to step.
+    floor = sensitivity.floor_for(public(1000), 0.2, 1e3, 1.0)
+    noise = 0.25 / (1000 * floor**2) / math.sqrt(2e3)
+    assert noise**2 * 0.25 * 0.2 == pytest.approx(0.5)
