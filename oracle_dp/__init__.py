@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         RepeatedFitWarning,
         UncertifiedError,
     )
+    from oracle_dp.estimators.linear_model import LinearModel
     from oracle_dp.estimators.logistic import LogisticRegression
     from oracle_dp.estimators.one_vs_rest import OneVsRest
     from oracle_dp.estimators.scoring_card import ScoringCard
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from oracle_dp.mechanisms.counts import counts_zero_one
     from oracle_dp.mechanisms.exponential import ZeroOneExponential, exponential
     from oracle_dp.mechanisms.opdisc import opdisc
+    from oracle_dp.mechanisms.opsamp import opsamp
     from oracle_dp.mechanisms.top_r import top_r
     from oracle_dp.privacy import Guarantee, Neighbors, Release
 
@@ -49,6 +51,7 @@ _HOMES = {
     "Ledger": "ledger",
     "LedgerError": "errors",
     "LedgerFileError": "errors",
+    "LinearModel": "estimators.linear_model",
     "LogisticRegression": "estimators.logistic",
     "Neighbors": "privacy",
     "OneVsRest": "estimators.one_vs_rest",
@@ -68,6 +71,7 @@ _HOMES = {
     "counts_zero_one": "mechanisms.counts",
     "exponential": "mechanisms.exponential",
     "opdisc": "mechanisms.opdisc",
+    "opsamp": "mechanisms.opsamp",
     "top_r": "mechanisms.top_r",
 }
 
@@ -85,6 +89,7 @@ __all__ = [
     "Ledger",
     "LedgerError",
     "LedgerFileError",
+    "LinearModel",
     "LogisticRegression",
     "Neighbors",
     "OneVsRest",
@@ -104,6 +109,7 @@ __all__ = [
     "counts_zero_one",
     "exponential",
     "opdisc",
+    "opsamp",
     "top_r",
 ]
 

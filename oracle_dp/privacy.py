@@ -65,7 +65,7 @@ class Guarantee:
         delta: 0 for pure differential privacy.
         rho: The same release in zero-concentrated differential privacy, or None if unknown.
         sensitivity: Range sensitivity of the loss: the most by which one record changes a
-            difference of two losses.
+            difference of two losses. Where ``sensitivity_source`` says so, of something else.
         sensitivity_source: Who vouches for ``sensitivity``.
         certificate: What the optimality of the released point rests on.
         contingencies: Conditions that the theorem does not supply.

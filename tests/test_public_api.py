@@ -18,7 +18,7 @@ import oracle_dp
 import oracles
 
 PUBLIC = (
-    *("oracles", "oracles.zero_one"),
+    *("oracles", "oracles.convex", "oracles.zero_one"),
     *("oracle_dp", "oracle_dp.accounting", "oracle_dp.datasets", "oracle_dp.noise"),
 )
 ROOTS = {package.__name__: Path(str(package.__file__)).parent for package in (oracles, oracle_dp)}
