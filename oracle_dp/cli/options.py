@@ -28,8 +28,8 @@ Method = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="logistic: newton, gd, sgd, minibatch, damped, cubic, amp, objective, opsamp, or "
-        "objective_gaussian (the default).",
+        help="logistic: newton, preconditioned, damped, cubic, gd, sgd, minibatch, amp, objective, "
+        "opsamp, or objective_gaussian (the default).",
         rich_help_panel=TUNING,
     ),
 ]
