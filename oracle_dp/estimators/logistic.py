@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from oracle_dp.domain import Domain
 from oracle_dp.errors import DomainError, ParameterError, PrivacyLeakWarning
+from oracle_dp.estimators.copies import WarnsOfRepeatedFits
 from oracle_dp.estimators.labels import Label, check_classes, class_codes, label_array, read_labels
 from oracle_dp.estimators.linear_model import (
     LinearModel,
@@ -35,7 +36,7 @@ from oracles.convex import Rows
 from oracles.errors import ProblemError
 
 
-class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklearn is untyped
+class LogisticRegression(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[misc]  # sklearn is untyped
     """Differentially private logistic regression for two classes.
 
     Rows are scaled down to the public norm ``feature_bound``, in training and in prediction, and
@@ -43,7 +44,9 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
     epsilon >= 1 on public data (docs/logistic.md). Scale columns by public constants first, so that
     rows fill the bound: noise is for a row of that norm whatever the rows are.
 
-    The guarantee is for one ``fit``: cross-validation and grid search spend epsilon once per fit.
+    The guarantee is for one ``fit``: cross-validation and grid search spend epsilon once per fit,
+    and a second fit among an estimator and its clones warns
+    (:class:`oracle_dp.RepeatedFitWarning`).
     There is no ``sample_weight``: sensitivities are proved for rows that count once.
 
     Args:
@@ -147,6 +150,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
             "random_state": self.random_state,
             "contingencies": leaks,
         }
+        self._warn_of_repeated_fits(counted=self.ledger is not None)
         found = train(losses, common, options)
         w, note = (
             (found.value.point, found.value.statement)

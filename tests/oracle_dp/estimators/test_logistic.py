@@ -25,6 +25,7 @@ from oracle_dp import (
     ParameterError,
     PrivacyLeakWarning,
     Release,
+    RepeatedFitWarning,
     opdisc,
 )
 from oracle_dp.errors import DomainError, OverspendError, ReleaseFormatError
@@ -53,6 +54,7 @@ def classifier(**changes: Any) -> LogisticRegression:
 
 
 @pytest.mark.filterwarnings("ignore::oracle_dp.PrivacyLeakWarning")
+@pytest.mark.filterwarnings("ignore::oracle_dp.RepeatedFitWarning")
 def test_scikit_learns_own_checks_pass_with_defaults() -> None:
     results = check_estimator(LogisticRegression(), on_skip=None)  # Raises the first failure.
     unpassed = {result["check_name"] for result in results if result["status"] != "passed"}
@@ -80,7 +82,7 @@ def test_every_method_trains_and_charges_once(method, relation) -> None:
     assert np.allclose(proba[:, 1], expit(fitted.decision_function(x)))
     again = Release.from_json(fitted.release_.to_json())
     assert np.allclose(again.value.margins(x), fitted.decision_function(x))
-    with pytest.raises(OverspendError):
+    with pytest.warns(RepeatedFitWarning, match="ledger counts"), pytest.raises(OverspendError):
         clone(fitted).fit(x, y)
 
 
