@@ -7,6 +7,7 @@ Records are clipped or checked before any operator is formed, so that the promis
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -75,10 +76,20 @@ class BilinearGame(RecordOperator):
 
     def total(self, point: FloatArray, records: Records = ALL) -> FloatArray:
         """The sum, from summed payoffs."""
-        x, y = self._split(point)
+        return self.summed(records)(point)
+
+    def summed(self, records: Records) -> Callable[[FloatArray], FloatArray]:
+        """The sum of games is a game."""
         payoff = self.couplings[records].sum(axis=0)
-        both: FloatArray = np.concatenate([payoff @ y, -(x @ payoff)])
-        return both + np.asarray(self.linear[records].sum(axis=0))
+        linear = self.linear[records].sum(axis=0)
+        n_x = len(payoff)
+
+        def total(point: FloatArray) -> FloatArray:
+            both = np.concatenate([payoff @ point[n_x:], -(point[:n_x] @ payoff)])
+            both += linear
+            return both
+
+        return total
 
     def saddle_gap(self, point: FloatArray) -> float:
         """The exact gap of the mean game at a point."""
@@ -169,8 +180,13 @@ class QuadraticGame(RecordOperator):
 
     def total(self, point: FloatArray, records: Records = ALL) -> FloatArray:
         """The sum, from summed vectors."""
+        return self.summed(records)(point)
+
+    def summed(self, records: Records) -> Callable[[FloatArray], FloatArray]:
+        """The sum of games is a game."""
         chosen = self.linear[records]
-        return np.asarray(len(chosen) * (self.matrix @ point) - chosen.sum(axis=0))
+        matrix, linear = len(chosen) * self.matrix, chosen.sum(axis=0)
+        return lambda point: np.asarray(matrix @ point - linear)
 
     def unconstrained_solution(self) -> FloatArray:
         """The solution of the mean game without constraints, the solution where it lies inside."""

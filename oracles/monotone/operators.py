@@ -135,12 +135,24 @@ class RecordOperator(ABC):
         """Sum over records at a point, shape ``(dimension,)``; zeros for no record."""
         return np.asarray(self.per_record(point, records).sum(axis=0))
 
+    def summed(self, records: Records) -> Callable[[FloatArray], FloatArray]:
+        """The sum over some records as a function of the point, for many points in a row.
+
+        Subclasses whose records can be added up beforehand override it.
+        """
+        return lambda point: self.total(point, records)
+
     def scale(self, point: FloatArray) -> float | FloatArray:
         """Bounds s > 0, one or per coordinate, with ``|F_record(point) / s| <= 1`` for all.
 
         They may depend on the point and on nothing else. By default M.
         """
         return self.bound
+
+    @property
+    def scale_norm(self) -> float:
+        """An upper bound, over W, on the Euclidean norm of the scales of all coordinates."""
+        return self.bound * math.sqrt(self.domain.dimension)
 
     def mean(self) -> Operator:
         """The mean over all records as an operator."""

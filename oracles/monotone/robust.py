@@ -8,6 +8,7 @@ largest value: a constant common to all R_j moves no solution, and halves what o
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -88,11 +89,21 @@ class GroupRobustLogistic(RecordOperator):
 
     def total(self, point: FloatArray, records: Records = ALL) -> FloatArray:
         """The sum, by one product of matrix and vector each way."""
+        return self.summed(records)(point)
+
+    def summed(self, records: Records) -> Callable[[FloatArray], FloatArray]:
+        """The sum over records that are picked once."""
         features, groups = self.features[records], self.groups[records]
-        slopes, losses = self._slopes_and_losses(point, features, self.labels[records])
-        mixture = self.group_weights * point[self.n_features :]
-        sums = np.bincount(groups, losses, minlength=len(mixture))
-        return np.concatenate([(slopes * mixture[groups]) @ features, -self.group_weights * sums])
+        labels = self.labels[records]
+
+        def total(point: FloatArray) -> FloatArray:
+            slopes, losses = self._slopes_and_losses(point, features, labels)
+            mixture = self.group_weights * point[self.n_features :]
+            sums = np.bincount(groups, losses, minlength=len(mixture))
+            gradient = (slopes * mixture[groups]) @ features
+            return np.concatenate([gradient, -self.group_weights * sums])
+
+        return total
 
     def scale(self, point: FloatArray) -> FloatArray:
         """Per coordinate: the mixture's own weight for w, each group's for its loss.
@@ -105,6 +116,13 @@ class GroupRobustLogistic(RecordOperator):
         gradient = self.feature_norm * max(float(mixture.max()), 1e-6)
         losses = self.half_range * self.group_weights
         return math.sqrt(2) * np.concatenate([np.full(self.n_features, gradient), losses])
+
+    @property
+    def scale_norm(self) -> float:
+        """Of :meth:`scale` where the mixture is all on the smallest group."""
+        gradient = self.feature_norm * float(self.group_weights.max())
+        losses = self.half_range * float(np.linalg.norm(self.group_weights))
+        return math.sqrt(2) * math.hypot(gradient * math.sqrt(self.n_features), losses)
 
     def group_losses(self, weights: FloatArray) -> FloatArray:
         """Mean logistic loss of each group, without centre or cap, shape ``(n_groups,)``."""

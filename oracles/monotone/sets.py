@@ -1,8 +1,7 @@
 """Convex sets: projection, linear oracle, diameter. The ground on which operators act.
 
-A set is public and bounded. Every set here is a frozen value; points are arrays of shape
-``(dimension,)``. :class:`~oracles.monotone.polytope.Polytope` and :class:`~oracles.monotone.product.Product` have modules
-of their own.
+A set is public and bounded. Every set is a frozen value; points are arrays of shape
+``(dimension,)``. Polytopes and products have modules of their own.
 """
 
 from __future__ import annotations
