@@ -136,20 +136,30 @@ def extragradient_run(
 
     point = domain.centre if start is None else start
     total = np.zeros(domain.dimension)
-    for _ in range(plan.steps):
-        half = domain.project(point - step * noisy(point))
-        point = domain.project(point - step * noisy(half))
-        total += half
+    release: FloatArray | None = None
+    for t in range(plan.steps):
+        if release is None or not plan.reuse:
+            release = noisy(point)
+        half = domain.project(point - step * release)
+        release = noisy(half)
+        point = domain.project(point - step * release)
+        if t >= plan.burn_in:
+            total += half
     # An average of points of the set, up to rounding.
-    return domain.project(total / plan.steps)
+    return domain.project(total / (plan.steps - plan.burn_in))
 
 
 def step_lengths(operator: RecordOperator, plan: NsegPlan) -> float | FloatArray:
     """One step length, or one per coordinate, equal within each factor of a product set.
 
     Raises:
-        ParameterError: One is not positive and finite, or there are not as many as factors.
+        ParameterError: One is not positive and finite, there are not as many as factors, or the
+            burn-in leaves no iterate.
     """
+    if not 0 <= plan.burn_in < plan.steps:
+        raise ParameterError(
+            f"burn_in: between 0 and steps = {plan.steps} expected, not {plan.burn_in!r}"
+        )
     given = plan.step if isinstance(plan.step, tuple) else (plan.step,)
     if not all(0 < length < math.inf for length in given):
         raise ParameterError(f"step: positive finite numbers expected, not {plan.step!r}")

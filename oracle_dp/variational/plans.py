@@ -35,6 +35,10 @@ class NsegPlan:
         batch_size: Records in a batch; n for ``FULL``; expected for ``POISSON``.
         steps: T; each takes two evaluations and two releases.
         step: Step length, one for all coordinates or one for each factor of a product set.
+        burn_in: How many of the first iterates the average leaves out; below ``steps``.
+        reuse: Whether a step's first half takes the previous step's second release again instead
+            of a new one (Popov's method): one release per step but the first. The bounds are not
+            proved for it.
         gap_bound: The bound on the mean gap that the plan was made to minimise, or None.
     """
 
@@ -42,15 +46,17 @@ class NsegPlan:
     batch_size: int
     steps: int
     step: float | tuple[float, ...]
+    burn_in: int = 0
+    reuse: bool = False
     gap_bound: float | None = None
 
     def schedule(self, n_records: int) -> Schedule:
-        """Both half-steps of every step are releases."""
+        """Both half-steps of every step are releases, unless one is used again."""
         return Schedule(
             sampling=self.sampling,
             n_records=n_records,
             batch_size=self.batch_size,
-            releases=2 * self.steps,
+            releases=1 + self.steps if self.reuse else 2 * self.steps,
         )
 
 

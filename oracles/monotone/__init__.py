@@ -33,12 +33,13 @@ from oracles.monotone.polytope import Polytope
 from oracles.monotone.product import Product
 from oracles.monotone.proximal import proximal_point
 from oracles.monotone.robust import GroupRobustLogistic, MaxLogistic
-from oracles.monotone.sets import Ball, Box, ConvexSet, Simplex
+from oracles.monotone.sets import Ball, Box, CappedSimplex, ConvexSet, Simplex
 
 __all__ = [
     "Ball",
     "BilinearGame",
     "Box",
+    "CappedSimplex",
     "Clipped",
     "ConvexSet",
     "GroupRobustLogistic",

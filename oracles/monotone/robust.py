@@ -18,7 +18,7 @@ from oracles.errors import ProblemError
 from oracles.monotone.games import clip_rows, finite, positive
 from oracles.monotone.operators import ALL, RecordOperator, Records
 from oracles.monotone.product import Product
-from oracles.monotone.sets import Ball, Simplex
+from oracles.monotone.sets import Ball, CappedSimplex, ConvexSet, Simplex
 
 
 class GroupRobustLogistic(RecordOperator):
@@ -37,6 +37,11 @@ class GroupRobustLogistic(RecordOperator):
         feature_norm: R, public.
         loss_cap: Losses above it count as it in the groups' losses; public. The operator is then
             **not monotone**. None: no cap but the largest loss in the ball.
+        weight_cap: No group has a weight of more than this times its share, which must be at least
+            1; public. The maximum is then over such mixtures, a conditional value at risk: the
+            largest group's loss, or an average over several small ones. None: no cap.
+        loss_share: In (0, 1), public: how :meth:`scale` divides the squared bound of one between
+            groups' losses and the gradient.
 
     Raises:
         ProblemError: A shape or a constant is wrong, an entry is not finite, or a group has
@@ -55,6 +60,8 @@ class GroupRobustLogistic(RecordOperator):
         radius: float,
         feature_norm: float = 1.0,
         loss_cap: float | None = None,
+        weight_cap: float | None = None,
+        loss_share: float = 0.5,
     ) -> None:
         self.feature_norm = positive("feature_norm", feature_norm)
         self.features = clip_rows(finite("features", features, 2), self.feature_norm)
@@ -70,9 +77,14 @@ class GroupRobustLogistic(RecordOperator):
             self.monotone = False
         self.loss_cap = largest
         self.half_range = largest / 2
-        self.domain = Product(Ball(radius, np.zeros(self.n_features)), Simplex(len(weights)))
+        if not 0 < loss_share < 1:
+            raise ProblemError(f"loss_share: between 0 and 1 expected, not {loss_share}")
+        self.loss_share = loss_share
+        mixtures = _mixtures(weights, weight_cap)
+        self.domain = Product(Ball(radius, np.zeros(self.n_features)), mixtures)
         top, norm = float(weights.max()), self.feature_norm
-        self.bound = top * math.hypot(norm, self.half_range)
+        self.top_mixture = top if weight_cap is None else min(top, weight_cap)
+        self.bound = math.hypot(self.top_mixture * norm, top * self.half_range)
         # Norm of [[R^2 / 4, R], [-R, 0]], which dominates the Jacobian's blocks.
         self.lipschitz = top * (norm**2 / 8 + math.hypot(norm**2 / 8, norm))
 
@@ -109,20 +121,21 @@ class GroupRobustLogistic(RecordOperator):
         """Per coordinate: the mixture's own weight for w, each group's for its loss.
 
         A record of group g moves the gradient by at most ``R p_g / share_g`` and one loss by at
-        most ``half_range / share_g``; each block's square is at most one half of the scale's.
+        most ``half_range / share_g``: the squares over these scales add up to at most 1.
         """
         mixture = np.maximum(point[self.n_features :], 0.0) * self.group_weights
         # The least scale keeps noise in directions that no record can move at this point.
-        gradient = self.feature_norm * max(float(mixture.max()), 1e-6)
-        losses = self.half_range * self.group_weights
-        return math.sqrt(2) * np.concatenate([np.full(self.n_features, gradient), losses])
+        return self._scales(max(float(mixture.max()), 1e-6))
 
     @property
     def scale_norm(self) -> float:
         """Of :meth:`scale` where the mixture is all on the smallest group."""
-        gradient = self.feature_norm * float(self.group_weights.max())
-        losses = self.half_range * float(np.linalg.norm(self.group_weights))
-        return math.sqrt(2) * math.hypot(gradient * math.sqrt(self.n_features), losses)
+        return float(np.linalg.norm(self._scales(self.top_mixture)))
+
+    def _scales(self, largest: float) -> FloatArray:
+        gradient = largest * self.feature_norm / math.sqrt(1 - self.loss_share)
+        losses = self.half_range * self.group_weights / math.sqrt(self.loss_share)
+        return np.concatenate([np.full(self.n_features, gradient), losses])
 
     def group_losses(self, weights: FloatArray) -> FloatArray:
         """Mean logistic loss of each group, without centre or cap, shape ``(n_groups,)``."""
@@ -194,6 +207,16 @@ def signs(name: str, given: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
     if labels.shape != shape or not np.isin(labels, (-1.0, 1.0)).all():
         raise ProblemError(f"{name}: -1 or 1 expected, one for each record, shape {shape}")
     return labels
+
+
+def _mixtures(weights: FloatArray, cap: float | None) -> ConvexSet:
+    """The simplex, or those of its points with ``p_g <= cap share_g``."""
+    if cap is None:
+        return Simplex(len(weights))
+    shares = 1 / weights
+    if positive("weight_cap", cap) * shares.sum() < 1:
+        raise ProblemError(f"weight_cap: at least 1 / sum of shares expected, not {cap}")
+    return CappedSimplex(np.minimum(cap * shares, 1.0))
 
 
 def _shares(given: ArrayLike) -> FloatArray:

@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 from oracles import InfeasibleError, ProblemError, UnboundedError
-from oracles.monotone import Ball, Box, ConvexSet, Polytope, Product, Simplex, sample_points
+from oracles.monotone import (
+    Ball,
+    Box,
+    CappedSimplex,
+    ConvexSet,
+    Polytope,
+    Product,
+    Simplex,
+    sample_points,
+)
 
 RNG = np.random.default_rng(0)
 ROWS = np.vstack([RNG.normal(size=(8, 4)), np.eye(4), -np.eye(4)])
@@ -16,6 +25,8 @@ SETS = {
     "ball": Ball(1.5, [1.0, 0.0, -2.0, 0.5]),
     "box": Box([-1, 0, 2, 3], [1, 0, 4, 3.5]),
     "simplex": Simplex(4),
+    "capped": CappedSimplex([0.1, 0.5, 0.45, 0.3]),
+    "capped_tight": CappedSimplex([0.25, 0.25, 0.25, 0.25]),
     "product": Product(Ball(1.0, [0.0, 0.0]), Simplex(3), Box([0], [2])),
     "polytope": Polytope(ROWS, np.ones(16)),
 }
@@ -79,6 +90,12 @@ def test_a_zero_cost_is_no_accident(domain: ConvexSet) -> None:
     assert domain.distance(still) <= 1e-9
 
 
+def test_a_simplex_with_idle_caps_is_the_simplex() -> None:
+    capped, simplex = CappedSimplex(np.ones(6)), Simplex(6)
+    for point in np.random.default_rng(6).normal(size=(200, 6)):
+        np.testing.assert_allclose(capped.project(point), simplex.project(point), atol=1e-14)
+
+
 def test_product_splits_what_it_joins() -> None:
     product = SETS["product"]
     assert isinstance(product, Product)
@@ -96,6 +113,7 @@ def test_product_splits_what_it_joins() -> None:
         (lambda: Box([1.0], [0.0]), ProblemError, "upper: below lower"),
         (lambda: Box([math.nan], [0.0]), ProblemError, "lower: at least one coordinate, and no"),
         (lambda: Simplex(0), ProblemError, "size: a positive"),
+        (lambda: CappedSimplex([0.2, 0.2]), ProblemError, "upper: positive bounds"),
         (lambda: Product(), ProblemError, "factors: at least one"),
         (lambda: Polytope([[1.0, 0.0]], [1.0]), UnboundedError, "add rows"),
         (lambda: Polytope([[1.0], [-1.0]], [-1.0, -1.0]), InfeasibleError, "no point"),
