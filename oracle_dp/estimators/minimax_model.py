@@ -63,13 +63,13 @@ class MinimaxModel:
         features = np.zeros((len(codes), int(starts[-1]) + 1))
         features[np.arange(len(codes))[:, None], codes + starts[:-1]] = 1.0
         features[:, -1] = 1.0
-        return features / np.sqrt(len(domain) + 1)
+        return np.asarray(features / np.sqrt(len(domain) + 1))
 
     @staticmethod
     def numeric_features(numbers: FloatArray, feature_norm: float) -> FloatArray:
         """Rows scaled down to the norm, and a constant of the same size; norm at most 1."""
         clipped = clip_rows(numbers, feature_norm) / feature_norm
-        return np.hstack([clipped, np.ones((len(numbers), 1))]) / np.sqrt(2)
+        return np.asarray(np.hstack([clipped, np.ones((len(numbers), 1))]) / np.sqrt(2))
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON-able data."""

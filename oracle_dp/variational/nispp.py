@@ -31,18 +31,14 @@ from oracle_dp.noise import BitSource
 from oracle_dp.noise.floating import FloatArray
 from oracle_dp.privacy import Contingency, Neighbors, Release
 from oracle_dp.variational._release import ASSERTED, ENFORCED, Account, checked_operator
+from oracle_dp.variational.accuracy import reachable_accuracy, rounding_radius
 from oracle_dp.variational.bounds import Constants
 from oracle_dp.variational.calibration import (
     PrivacyTarget,
     noise_multiplier,
     proximal_contribution,
 )
-from oracle_dp.variational.plans import (
-    NisppPlan,
-    nispp_multi_pass,
-    reachable_accuracy,
-    rounding_radius,
-)
+from oracle_dp.variational.plans import NisppPlan, nispp_multi_pass
 from oracle_dp.variational.sampling import Sampling, batches, standard_normals
 from oracles.monotone import RecordOperator, extrapolation_iterations
 

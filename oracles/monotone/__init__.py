@@ -33,7 +33,8 @@ from oracles.monotone.polytope import Polytope
 from oracles.monotone.product import Product
 from oracles.monotone.proximal import proximal_point
 from oracles.monotone.robust import GroupRobustLogistic, MaxLogistic
-from oracles.monotone.sets import Ball, Box, CappedSimplex, ConvexSet, Simplex
+from oracles.monotone.sets import Ball, Box, ConvexSet
+from oracles.monotone.simplex import CappedSimplex, Simplex
 
 __all__ = [
     "Ball",

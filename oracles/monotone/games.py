@@ -17,7 +17,8 @@ from oracles.errors import ProblemError
 from oracles.monotone.gap import bilinear_gap
 from oracles.monotone.operators import ALL, RecordOperator, Records
 from oracles.monotone.product import Product
-from oracles.monotone.sets import ConvexSet, Simplex
+from oracles.monotone.sets import ConvexSet
+from oracles.monotone.simplex import Simplex
 
 
 class BilinearGame(RecordOperator):

@@ -18,7 +18,8 @@ from oracles.errors import ProblemError
 from oracles.monotone.games import clip_rows, finite, positive
 from oracles.monotone.operators import ALL, RecordOperator, Records
 from oracles.monotone.product import Product
-from oracles.monotone.sets import Ball, CappedSimplex, ConvexSet, Simplex
+from oracles.monotone.sets import Ball, ConvexSet
+from oracles.monotone.simplex import CappedSimplex, Simplex
 
 
 class GroupRobustLogistic(RecordOperator):

@@ -1,7 +1,7 @@
 """Convex sets: projection, linear oracle, diameter. The ground on which operators act.
 
 A set is public and bounded. Every set is a frozen value; points are arrays of shape
-``(dimension,)``. Polytopes and products have modules of their own.
+``(dimension,)``. Simplices, polytopes and products have modules of their own.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ class Ball(ConvexSet):
     middle: FloatArray
 
     def __init__(self, radius: float, middle: ArrayLike) -> None:
-        object.__setattr__(self, "radius", _positive("radius", radius))
-        object.__setattr__(self, "middle", _finite("middle", middle))
+        object.__setattr__(self, "radius", positive_bound("radius", radius))
+        object.__setattr__(self, "middle", finite_bounds("middle", middle))
 
     @property
     def dimension(self) -> int:
@@ -148,8 +148,8 @@ class Box(ConvexSet):
     upper: FloatArray
 
     def __init__(self, lower: ArrayLike, upper: ArrayLike) -> None:
-        low = _finite("lower", lower)
-        high = _finite("upper", upper, len(low))
+        low = finite_bounds("lower", lower)
+        high = finite_bounds("upper", upper, len(low))
         if (low > high).any():
             raise ProblemError("upper: below lower at some coordinate; swap the two")
         object.__setattr__(self, "lower", low)
@@ -179,128 +179,8 @@ class Box(ConvexSet):
         return np.where(costs > 0, self.lower, self.upper)
 
 
-@dataclass(frozen=True)
-class Simplex(ConvexSet):
-    """Probability vectors.
-
-    Args:
-        size: Number of entries, at least 1.
-
-    Raises:
-        ProblemError: ``size`` is not a positive integer.
-    """
-
-    size: int
-
-    def __post_init__(self) -> None:
-        if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size < 1:
-            raise ProblemError(f"size: a positive integer expected, not {self.size!r}")
-
-    @property
-    def dimension(self) -> int:
-        """Number of entries."""
-        return self.size
-
-    @property
-    def diameter(self) -> float:
-        """The distance of two corners."""
-        return math.sqrt(2) if self.size > 1 else 0.0
-
-    @property
-    def centre(self) -> FloatArray:
-        """The uniform distribution."""
-        return np.full(self.size, 1 / self.size)
-
-    @property
-    def magnitude(self) -> float:
-        """1, the norm of a corner."""
-        return 1.0
-
-    def project(self, point: FloatArray) -> FloatArray:
-        """The nearest point, by sorting; see :meth:`ConvexSet.project`.
-
-        With the entries in falling order, the projection keeps the k largest and lowers them by a
-        common amount, for the largest k that leaves the k-th positive (Held, Wolfe, Crowder 1974).
-        """
-        falling = np.sort(point)[::-1]
-        excess = np.cumsum(falling) - 1
-        kept = int(np.count_nonzero(falling * np.arange(1, self.size + 1) > excess))
-        nearest: FloatArray = np.maximum(point - excess[kept - 1] / kept, 0.0)
-        return nearest
-
-    def minimize_linear(self, costs: FloatArray) -> FloatArray:
-        """A corner of least cost; see :meth:`ConvexSet.minimize_linear`."""
-        corner = np.zeros(self.size)
-        corner[int(np.argmin(costs))] = 1.0
-        return corner
-
-
-@dataclass(frozen=True, eq=False)
-class CappedSimplex(ConvexSet):
-    """Probability vectors with an upper bound on each entry.
-
-    Args:
-        upper: Positive, of sum at least 1, shape ``(dimension,)``.
-
-    Raises:
-        ProblemError: The bounds are not such.
-    """
-
-    upper: FloatArray
-
-    def __init__(self, upper: ArrayLike) -> None:
-        bounds = np.minimum(_finite("upper", upper), 1.0)
-        if (bounds <= 0).any() or bounds.sum() < 1:
-            raise ProblemError("upper: positive bounds that add up to at least 1 expected")
-        object.__setattr__(self, "upper", bounds)
-
-    @property
-    def dimension(self) -> int:
-        """Number of entries."""
-        return len(self.upper)
-
-    @property
-    def diameter(self) -> float:
-        """The simplex's: an upper bound."""
-        return math.sqrt(2) if self.dimension > 1 else 0.0
-
-    @property
-    def centre(self) -> FloatArray:
-        """The projection of the bounds' proportions, which satisfy them."""
-        return self.upper / self.upper.sum()
-
-    @property
-    def magnitude(self) -> float:
-        """1, the norm of a corner of the simplex."""
-        return 1.0
-
-    def project(self, point: FloatArray) -> FloatArray:
-        """The nearest point; see :meth:`ConvexSet.project`.
-
-        It is ``clip(point - t, 0, upper)`` for the t that makes its sum 1. The sum is piecewise
-        linear in t with breaks at ``point`` and ``point - upper``.
-        """
-        breaks = np.sort(np.concatenate([point, point - self.upper]))
-        sums = np.clip(point - breaks[:, None], 0.0, self.upper).sum(axis=1)
-        # Falling in t: the last break whose sum is still at least 1.
-        k = int(np.count_nonzero(sums >= 1)) - 1
-        low = breaks[max(k, 0)]
-        middle = low if k + 1 >= len(breaks) else (low + breaks[k + 1]) / 2
-        free = (point - middle > 0) & (point - middle < self.upper)
-        t = low if not free.any() else low + (sums[max(k, 0)] - 1) / np.count_nonzero(free)
-        nearest: FloatArray = np.clip(point - t, 0.0, self.upper)
-        return nearest
-
-    def minimize_linear(self, costs: FloatArray) -> FloatArray:
-        """As much as the bounds allow on the least costs; see :meth:`ConvexSet.minimize_linear`."""
-        order = np.argsort(costs, kind="stable")
-        before = np.cumsum(self.upper[order]) - self.upper[order]
-        corner = np.zeros(self.dimension)
-        corner[order] = np.clip(1 - before, 0.0, self.upper[order])
-        return corner
-
-
-def _positive(name: str, given: float) -> float:
+def positive_bound(name: str, given: float) -> float:
+    """One positive finite number that bounds a set."""
     number = scalar(name, given)
     if number == math.inf:
         raise UnboundedError(f"{name}: infinite; the set must be bounded, state a finite bound")
@@ -309,7 +189,8 @@ def _positive(name: str, given: float) -> float:
     return number
 
 
-def _finite(name: str, given: ArrayLike, size: int | None = None) -> FloatArray:
+def finite_bounds(name: str, given: ArrayLike, size: int | None = None) -> FloatArray:
+    """A vector of finite numbers that bound a set."""
     numbers = vector(name, given, size, None)
     if np.isnan(numbers).any() or not len(numbers):
         raise ProblemError(f"{name}: at least one coordinate, and no NaN, expected")

@@ -54,9 +54,7 @@ def spent(sampling: Sampling, relation: str, z: float, delta: float) -> float:
     reach = 2 if relation == "replace" else 1
     if sampling is Sampling.FIXED_SIZE:
         event = SampledWithoutReplacementDpEvent(N, BATCH, GaussianDpEvent(z / 2))
-        account = RdpAccountant(
-            [*range(2, 64), 128, 256, 512], NeighboringRelation.REPLACE_ONE
-        )
+        account = RdpAccountant([*range(2, 64), 128, 256, 512], NeighboringRelation.REPLACE_ONE)
         return account.compose(SelfComposedDpEvent(event, STEPS)).get_epsilon(delta)
     if sampling is Sampling.POISSON:
         named = {
@@ -87,7 +85,10 @@ def needed(sampling: Sampling, relation: str, epsilon: float, delta: float, gues
 
 
 def check(
-    sampling: Sampling, relation: str, epsilon: float, delta: float,
+    sampling: Sampling,
+    relation: str,
+    epsilon: float,
+    delta: float,
     calibrate: Callable[[Schedule, PrivacyTarget], float],
 ) -> float:
     """Ratio of our noise to what dp-accounting needs; it must be within 1%."""
@@ -179,6 +180,4 @@ def test_bad_schedules_are_named(make: Callable[[], object], match: str) -> None
 
 
 def schedule_of(sampling: Sampling, *, batch_size: int = 10, releases: int = 5) -> Schedule:
-    return Schedule(
-        sampling=sampling, n_records=100, batch_size=batch_size, releases=releases
-    )
+    return Schedule(sampling=sampling, n_records=100, batch_size=batch_size, releases=releases)
