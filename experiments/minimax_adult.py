@@ -16,15 +16,14 @@ Runs are seeded.
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
-import subprocess
 import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from experiments.result import result, write
 from oracle_dp.datasets import load_adult
 from oracle_dp.estimators.minimax import MinimaxClassifier
 from oracle_dp.estimators.minimax_model import MinimaxModel
@@ -142,18 +141,16 @@ def main() -> None:
             table[key][f"standard error of minimax - {rival}"] = float(error)
         print(key, {name: round(x, 4) for name, x in table[key].items()})
     print(runs[0]["mixture"])
-    result = {
-        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "commit": subprocess.run(
-            ["git", "describe", "--always", "--dirty"],
-            capture_output=True, text=True, check=False, cwd=Path(__file__).parent,
-        ).stdout.strip(),
-        "epsilon": given.epsilon, "delta": DELTA, "dev": given.dev, "options": given.options,
+    fields = {
+        "epsilon": given.epsilon,
+        "delta": DELTA,
+        "dev": given.dev,
+        "options": given.options,
         "rival_steps": given.rival_steps,
-        "table": table, "runs": runs,
-    }  # fmt: skip
-    if given.output is not None:
-        given.output.write_text(json.dumps(result, indent=1) + "\n")
+        "table": table,
+        "runs": runs,
+    }
+    write(given.output, result("minimax_adult", fields))
 
 
 if __name__ == "__main__":

@@ -15,19 +15,17 @@ Runs are seeded, so that they can be repeated: the releases are not private, nor
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
-import subprocess
 import time
 from dataclasses import asdict, dataclass
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.stats import linregress, t
 
+from experiments.result import result, write
 from oracle_dp.variational import (
     Constants,
     PrivacyTarget,
@@ -297,18 +295,10 @@ def main() -> None:
     parser.add_argument("--output", type=Path)
     parser.add_argument("--plot", type=Path)
     given = parser.parse_args()
-    result: dict[str, Any] = {
-        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "commit": subprocess.run(
-            ["git", "describe", "--always", "--dirty"],
-            capture_output=True, text=True, check=False, cwd=Path(__file__).parent,
-        ).stdout.strip(),
-        "versions": {name: version(name) for name in ("numpy", "scipy", "dp-accounting")},
-        "size": given.size or "quick",
-        "summaries": {},
-        "records": [],
-    }  # fmt: skip
-    for problem, method, sizes, seeds in cells(given.size or "quick"):
+    chosen = given.size or "quick"
+    summaries: dict[str, Any] = {}
+    every: list[dict[str, Any]] = []
+    for problem, method, sizes, seeds in cells(chosen):
         if given.problem not in (None, problem) or given.method not in (None, method):
             continue
         population = law(problem)
@@ -319,13 +309,13 @@ def main() -> None:
             for seed in range(given.seeds or seeds)
         ]
         found = summary(records, start, method)
-        result["records"] += records
-        result["summaries"][f"{problem}/{method}"] = found
+        every += records
+        summaries[f"{problem}/{method}"] = found
         print(problem, method, json.dumps(found), flush=True)
-        if given.output is not None:
-            given.output.write_text(json.dumps(result, indent=1) + "\n")
+        fields = {"size": chosen, "summaries": summaries, "records": every}
+        write(given.output, result("variational_rates", fields, libraries=("dp-accounting",)))
     if given.plot is not None:
-        plot(result["summaries"], given.plot)
+        plot(summaries, given.plot)
 
 
 if __name__ == "__main__":

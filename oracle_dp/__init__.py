@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         RepeatedFitWarning,
         UncertifiedError,
     )
+    from oracle_dp.estimators.minimax import MinimaxClassifier
     from oracle_dp.estimators.one_vs_rest import OneVsRest
     from oracle_dp.estimators.scoring_card import ScoringCard
     from oracle_dp.estimators.zero_one import ZeroOneClassifier
@@ -48,6 +49,7 @@ _HOMES = {
     "Ledger": "ledger",
     "LedgerError": "errors",
     "LedgerFileError": "errors",
+    "MinimaxClassifier": "estimators.minimax",
     "Neighbors": "privacy",
     "OneVsRest": "estimators.one_vs_rest",
     "OverspendError": "errors",
@@ -83,6 +85,7 @@ __all__ = [
     "Ledger",
     "LedgerError",
     "LedgerFileError",
+    "MinimaxClassifier",
     "Neighbors",
     "OneVsRest",
     "OverspendError",

@@ -10,12 +10,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from oracle_dp.domain import Domain
 from oracle_dp.errors import DomainError, ParameterError, PrivacyLeakWarning
-from oracle_dp.estimators.labels import Label, check_classes, class_codes, label_array, read_labels
+from oracle_dp.estimators.copies import WarnsOfRepeatedFits
+from oracle_dp.estimators.labels import (
+    Label,
+    check_classes,
+    class_codes,
+    classes_in,
+    label_array,
+    read_labels,
+)
 from oracle_dp.estimators.minimax_model import MinimaxModel
 from oracle_dp.ledger import Ledger
 from oracle_dp.privacy import Contingency, ContingencyKind, Neighbors, Release
@@ -33,7 +41,7 @@ READ_CLASSES = Contingency(
 )
 
 
-class MinimaxClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklearn is untyped
+class MinimaxClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[misc]  # sklearn is untyped
     """A differentially private logistic classifier that minimises the worst group's loss.
 
     min over weights w, max over groups g of the mean logistic loss of group g, solved as a saddle
@@ -138,8 +146,9 @@ class MinimaxClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             LedgerError: The budget does not allow this fit. Nothing is charged.
         """
         features = self._features(X)
-        classes, leaks = self._public_classes(y)
-        labels = 2 * class_codes(y, classes, len(features)) - 1
+        given = read_labels(y)
+        classes, leaks = self._public_classes(given)
+        labels = 2 * class_codes(given, classes, len(features)) - 1
         names, codes = self._groups_of(X, len(features))
         shares, counted = self._shares(names, codes)
         try:
@@ -155,6 +164,7 @@ class MinimaxClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             )
         except ProblemError as error:
             raise ParameterError(self._named(str(error), names)) from error
+        self._warn_of_repeated_fits(counted=self.ledger is not None)
         release = nseg(
             operator,
             epsilon=self.epsilon,
@@ -176,7 +186,9 @@ class MinimaxClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         )
         self.release_: Release[MinimaxModel] = Release(model, release.guarantee)
         self.classes_ = label_array(classes)
-        self.n_features_in_ = model.n_columns
+        if self.domain is not None:
+            self.n_features_in_ = model.n_columns
+            self.feature_names_in_ = np.asarray(self.domain.columns, dtype=object)
         return self
 
     def decision_function(self, X: pd.DataFrame | ArrayLike) -> NDArray[np.float64]:
@@ -211,13 +223,7 @@ class MinimaxClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         return MinimaxModel.one_hot_features(self.domain, X)
 
     def _numbers(self, X: Any, *, reset: bool) -> NDArray[np.float64]:
-        numbers = check_array(X, dtype=np.float64, estimator=self)
-        if not reset and numbers.shape[1] != self.n_features_in_:
-            raise DomainError(
-                f"X: has {numbers.shape[1]} features, but MinimaxClassifier is expecting "
-                f"{self.n_features_in_} features as input"
-            )
-        return np.asarray(numbers)
+        return np.asarray(validate_data(self, X, reset=reset, dtype=np.float64))
 
     def _groups_of(self, X: Any, n_rows: int) -> tuple[list[str], NDArray[np.intp]]:
         """Labels of all groups, and the group of each row."""
@@ -272,14 +278,15 @@ class MinimaxClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     def _public_classes(self, y: ArrayLike) -> tuple[tuple[Label, Label], tuple[Contingency, ...]]:
         if self.classes is not None:
             return check_classes(self.classes), ()
-        seen = sorted(set(read_labels(y).tolist()), key=lambda label: (str(type(label)), label))
-        if len(seen) != 2:
+        seen = classes_in(y)
+        if len(seen) > 2:
             raise ParameterError(
-                "classes: None, and y does not hold exactly two labels; only binary "
-                "classification is supported: pass classes=(negative, positive)"
+                "classes: None, and y holds more than two labels. Only binary classification is "
+                "supported; pass classes=(negative, positive)"
             )
         warnings.warn(
-            "classes: read from the private labels; pass classes=(negative, positive)",
+            "classes were read from y, which reveals which labels occur: pass classes=(negative, "
+            "positive)",
             PrivacyLeakWarning,
             stacklevel=3,
         )
