@@ -70,7 +70,7 @@ def weak_gap(operator: RecordOperator, point: ArrayLike, *, stability: float) ->
     """An estimate of a bound on the weak gap for the records' law, from training. NOT PRIVATE.
 
     The *mean* of the certificate, over data and coins, plus ``M stability`` bounds the weak gap
-    (Lemma 7): the estimate is one draw of that mean.
+    (Lemma C): the estimate is one draw of that mean.
 
     Args:
         operator: Over the records that the method was run on.
@@ -96,7 +96,7 @@ def strong_gap_bound(
     """A bound on the gap for the records' law, from records that the method never saw. NOT PRIVATE.
 
     With probability at least ``1 - failure_probability`` the gap is at most the certificate over m
-    fresh records plus ``M D sqrt(2 ln(1 / failure_probability) / m)`` (Lemma 8).
+    fresh records plus ``M D sqrt(2 ln(1 / failure_probability) / m)`` (Lemma D).
 
     Args:
         fresh: Over records that are independent of ``point``.

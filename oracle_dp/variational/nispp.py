@@ -188,7 +188,7 @@ class _Proximal:
         summed = operator.summed(batch)
         lipschitz = operator.lipschitz * share + weight
         radius = self._radius(share, float(np.linalg.norm(anchor - point)))
-        # The solution is within M / modulus of the anchor's projection (Lemma 5).
+        # The solution is within M / modulus of the anchor's projection (Lemma B).
         away = min(domain.diameter, operator.bound * share / self.modulus)
         if self.subsolver is Subsolver.FIXED_POINT and weight > operator.lipschitz * share:
             # A Poisson batch may be too large for it: extrapolation never is.
@@ -208,7 +208,7 @@ class _Proximal:
         return point
 
     def _radius(self, share: float, distance: float) -> float:
-        """How close to the exact solution makes a nu-solution, by Lemma 4."""
+        """How close to the exact solution makes a nu-solution, by Lemma A."""
         c, weight = self.constants, self.plan.weight
         lipschitz = c.lipschitz * share + weight
         growth = lipschitz * c.diameter + c.bound * share + weight * (c.diameter + distance)

@@ -100,7 +100,7 @@ def bilinear(d: int, seed: int) -> tuple[Operator, np.ndarray, float]:
 
 @pytest.mark.parametrize("d", [4, 40, 200])
 def test_merely_monotone_games_to_1e_8_within_the_bound(d: int) -> None:
-    """Skew operators with the solution inside contract too: Proposition 4 of the proof note."""
+    """Skew operators with the solution inside contract too: Proposition 4."""
     operator, solution, sigma = bilinear(d, seed=d)
     radius = GAP / (operator.domain.diameter + operator.bound)
     step = 1 / math.sqrt(2)
