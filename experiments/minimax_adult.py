@@ -76,11 +76,17 @@ def measured(
 
 
 def run(
-    seed: int, *, epsilon: float, dev: bool, options: dict[str, Any], rival_steps: int
+    seed: int,
+    *,
+    epsilon: float,
+    dev: bool,
+    options: dict[str, Any],
+    rival_steps: int,
+    attributes: list[str] | None = None,
 ) -> dict[str, Any]:
     """One seed of both methods."""
     adult = load_adult(missing="drop")
-    domain = adult.domain
+    domain = adult.domain if attributes is None else adult.domain[attributes]
     rows = adult.test if dev else adult.train
     train, test = adult.X.iloc[rows], adult.X.iloc[adult.test]
     y_train, y_test = adult.y.iloc[rows], adult.y.iloc[adult.test]
@@ -115,6 +121,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--rival-steps", type=int, default=400)
+    parser.add_argument("--attributes", type=lambda text: text.split(","))
     parser.add_argument("--dev", action="store_true")
     parser.add_argument("--options", type=json.loads, default={})
     parser.add_argument("--output", type=Path)
@@ -127,6 +134,7 @@ def main() -> None:
             dev=given.dev,
             options=given.options,
             rival_steps=given.rival_steps,
+            attributes=given.attributes,
         )
         for seed in range(given.seeds)
     ]
@@ -147,6 +155,7 @@ def main() -> None:
         "dev": given.dev,
         "options": given.options,
         "rival_steps": given.rival_steps,
+        "attributes": given.attributes,
         "table": table,
         "runs": runs,
     }

@@ -12,6 +12,13 @@ class PublicData(StrEnum):
     SYNTHETIC = "synthetic"
 
 
+class Model(StrEnum):
+    """What is trained."""
+
+    ZERO_ONE = "zero_one"
+    MINIMAX = "minimax"
+
+
 class Mechanism(StrEnum):
     """Mechanisms that train a 0-1-loss classifier."""
 

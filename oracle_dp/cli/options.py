@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from oracle_dp.cli.choices import Lift, Mechanism, Missing, Noise, Relation
+from oracle_dp.cli.choices import Lift, Mechanism, Missing, Model, Noise, Relation
 
 OWN_FILE = "Your own CSV file"
 TUNING = "Of one mechanism"
@@ -15,6 +15,22 @@ TUNING = "Of one mechanism"
 # A metavar of one word, because the names of all choices are cut on narrow terminals.
 MechanismName = Annotated[
     Mechanism, typer.Option(metavar="NAME", help=f"How privacy is made: {', '.join(Mechanism)}.")
+]
+ModelName = Annotated[
+    Model,
+    typer.Option(
+        metavar="NAME",
+        help=f"{Model.ZERO_ONE}: a scoring card with the fewest errors. {Model.MINIMAX}: a "
+        "logistic classifier for two classes with the least loss in the worst of --groups.",
+    ),
+]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LIST",
+        help="minimax: attributes whose combinations of levels are the groups; public.",
+        rich_help_panel=TUNING,
+    ),
 ]
 Neighbors = Annotated[
     Relation,
@@ -68,7 +84,8 @@ Sweeps = Annotated[
 Delta = Annotated[
     float,
     typer.Option(
-        help="blockwise: above 0, composition by zCDP. opdisc: of Gaussian noise.",
+        help="blockwise: above 0, composition by zCDP. opdisc: of Gaussian noise. minimax: "
+        "default 1e-6.",
         rich_help_panel=TUNING,
     ),
 ]

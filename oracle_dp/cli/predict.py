@@ -16,6 +16,8 @@ from oracle_dp.cli.tables import first_line_outside, read_table, with_numbers
 if TYPE_CHECKING:
     import pandas as pd
 
+    from oracle_dp.domain import Domain
+    from oracle_dp.estimators.minimax_model import MinimaxModel
     from oracle_dp.estimators.one_vs_rest import OneVsRest
     from oracle_dp.estimators.scoring_card import ScoringCard
 
@@ -32,26 +34,30 @@ def predict(
     """Predict the class of every row of a CSV file, one per line."""
     with named_errors(spends=False):
         from oracle_dp.errors import ReleaseFormatError
+        from oracle_dp.estimators.minimax_model import MinimaxModel
         from oracle_dp.estimators.one_vs_rest import OneVsRest
         from oracle_dp.estimators.scoring_card import ScoringCard
         from oracle_dp.privacy import Release
 
         release = Release.from_json(read_bytes(model, "model"))
         classifier = release.value
-        if not isinstance(classifier, ScoringCard | OneVsRest):
-            raise ReleaseFormatError("model: this release holds no classifier")
+        known = isinstance(classifier, ScoringCard | OneVsRest | MinimaxModel)
+        if not known or classifier.domain is None:
+            raise ReleaseFormatError("model: this release holds no classifier of tables")
         if not release.guarantee.is_private:
             typer.echo("oracle-dp: this model is SEEDED: NOT PRIVATE", err=True)
-        labels = _labels(classifier, read_table(rows))
+        labels = _labels(classifier, classifier.domain, read_table(rows))
         lines = [json.dumps(labels)] if as_json else [str(label) for label in labels]
         typer.echo("".join(f"{line}\n" for line in lines), nl=False)
 
 
-def _labels(classifier: ScoringCard | OneVsRest, frame: pd.DataFrame) -> list[Any]:
+def _labels(
+    classifier: ScoringCard | OneVsRest | MinimaxModel, domain: Domain, frame: pd.DataFrame
+) -> list[Any]:
     """The predictions; a row that does not fit is named by its line, for who asks owns the rows."""
     from oracle_dp.errors import DomainError
 
-    frame = with_numbers(frame, classifier.domain, name_line=True)
+    frame = with_numbers(frame, domain, name_line=True)
     problem = ""
     try:
         labels: list[Any] = classifier.predict(frame).tolist()
@@ -59,6 +65,6 @@ def _labels(classifier: ScoringCard | OneVsRest, frame: pd.DataFrame) -> list[An
         problem = str(error)
     if not problem:
         return labels
-    present = all(column in frame.columns for column in classifier.domain.columns)
-    line = first_line_outside(frame, classifier.domain) if present else None
+    present = all(column in frame.columns for column in domain.columns)
+    line = first_line_outside(frame, domain) if present else None
     raise DomainError(problem if line is None else f"line {line}: {problem}")

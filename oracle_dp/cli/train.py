@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from oracle_dp.cli import options
-from oracle_dp.cli.choices import Lift, Mechanism, Missing, Relation, integers
+from oracle_dp.cli.choices import Lift, Mechanism, Missing, Model, Relation, integers, split
 from oracle_dp.cli.console import named_errors, spinner
 from oracle_dp.cli.files import check_writable, write_whole
 from oracle_dp.cli.sources import ADULT, Rows, Source, adult, confirmed, own_file
 
 if TYPE_CHECKING:
+    from oracle_dp.estimators.minimax import MinimaxClassifier
     from oracle_dp.estimators.zero_one import ZeroOneClassifier
 
 
@@ -78,6 +79,8 @@ def train(
         str, typer.Option(help="Privacy parameter, positive, such as 0.5 or 1/3.")
     ] = "1.0",
     attributes: options.Attributes = None,
+    model: options.ModelName = Model.ZERO_ONE,
+    groups: options.Groups = None,
     mechanism: options.MechanismName = Mechanism.EXPONENTIAL,
     neighbors: options.Neighbors = Relation.REPLACE,
     weights: options.Weights = "-1,0,1",
@@ -107,6 +110,8 @@ def train(
     measured on the training rows.
     """
     with named_errors(spends=True):
+        from oracle_dp.errors import ParameterError
+        from oracle_dp.estimators.minimax import MinimaxClassifier
         from oracle_dp.estimators.zero_one import ZeroOneClassifier
         from oracle_dp.ledger import Ledger
         from oracle_dp.noise import positive_rational
@@ -117,8 +122,12 @@ def train(
             check_writable(save, what="save", force=force)
         own = OwnFile(domain, target, classes, public_test)
         source = _source(data, own, attributes, missing)
-        classifier = ZeroOneClassifier(
-            positive_rational("epsilon", epsilon),
+        spend = positive_rational("epsilon", epsilon)
+        book = None if ledger is None else Ledger.open(ledger)
+        if groups is not None and model is not Model.MINIMAX:
+            raise ParameterError("groups: only --model minimax has it")
+        classifier: ZeroOneClassifier | MinimaxClassifier = ZeroOneClassifier(
+            spend,
             mechanism=mechanism.value,
             neighbors=neighbors.value,
             weights=integers(weights),
@@ -133,18 +142,31 @@ def train(
             delta=delta,
             lift=lift.value,
             noise=None if noise is None else noise.value,
-            ledger=None if ledger is None else Ledger.open(ledger),
+            ledger=book,
             dataset=dataset,
         )
         many = FEW if lift is Lift.PI else MANY
-        if mechanism in EXACT and len(source.domain) > many:
+        if model is Model.MINIMAX:
+            classifier = MinimaxClassifier(
+                spend,
+                delta=delta or 1e-6,
+                groups=None if groups is None else split(groups),
+                neighbors=neighbors.value,
+                domain=source.domain,
+                classes=source.classes,
+                random_state=seed,
+                ledger=book,
+                dataset=dataset,
+            )
+        elif mechanism in EXACT and len(source.domain) > many:
             typer.echo(
                 f"oracle-dp: {len(source.domain)} attributes: {mechanism.value} runs until it is "
                 "done, which may take too long; choose a few by --attributes, and try how long "
                 "with 'oracle-dp plan train'",
                 err=True,
             )
-        with spinner(f"training by {mechanism.value} (the first run compiles; then until done)"):
+        how = mechanism.value if model is Model.ZERO_ONE else model.value
+        with spinner(f"training by {how} (the first run compiles; then until done)"):
             classifier.fit(source.rows.x, source.rows.y)
         report = _report(classifier, source)
         # Printed first: should the disk be full, what was paid for is on the terminal.
@@ -173,7 +195,7 @@ def _source(data: str, own: OwnFile, attributes: str | None, missing: Missing | 
     return own_file(Path(data), file, own.public_test)
 
 
-def _report(classifier: ZeroOneClassifier, source: Source) -> dict[str, object]:
+def _report(classifier: ZeroOneClassifier | MinimaxClassifier, source: Source) -> dict[str, object]:
     """What is printed: the release, and errors on public rows."""
     guarantee = classifier.release_.guarantee
     return {
@@ -189,7 +211,9 @@ def _report(classifier: ZeroOneClassifier, source: Source) -> dict[str, object]:
     }
 
 
-def _errors(classifier: ZeroOneClassifier, test: Rows | None) -> dict[str, object]:
+def _errors(
+    classifier: ZeroOneClassifier | MinimaxClassifier, test: Rows | None
+) -> dict[str, object]:
     """Shares of wrong rows, from public rows or not at all."""
     if test is None:
         return {"test_error": None, "majority_error": None, "test_rows": None}
@@ -201,7 +225,7 @@ def _errors(classifier: ZeroOneClassifier, test: Rows | None) -> dict[str, objec
     }
 
 
-def _readable(classifier: ZeroOneClassifier, report: dict[str, object]) -> str:
+def _readable(classifier: ZeroOneClassifier | MinimaxClassifier, report: dict[str, object]) -> str:
     if report["test_rows"] is None:
         errors = (
             "no error is shown: the rows are private, and an error measured on them would be "

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from oracle_dp.domain import Domain
 from oracle_dp.errors import ReleaseFormatError
-from oracle_dp.estimators.labels import Label, check_classes
+from oracle_dp.estimators.labels import Label, check_classes, label_array
 from oracles.monotone.games import clip_rows
 
 FloatArray = NDArray[np.float64]
@@ -54,6 +54,15 @@ class MinimaxModel:
         else:
             features = self.one_hot_features(self.domain, X)
         return np.asarray(features @ np.array(self.weights))
+
+    def predict(self, X: pd.DataFrame | ArrayLike) -> NDArray[Any]:
+        """The likelier class of every row, shape ``(n_rows,)``.
+
+        Raises:
+            DomainError: The rows do not fit the domain.
+        """
+        labels: NDArray[Any] = label_array(self.classes)[(self.log_odds(X) > 0).astype(np.intp)]
+        return labels
 
     @staticmethod
     def one_hot_features(domain: Domain, X: pd.DataFrame | ArrayLike) -> FloatArray:

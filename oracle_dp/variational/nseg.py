@@ -37,7 +37,7 @@ from oracles.monotone import Clipped, Product, RecordOperator
 
 MECHANISM = "nseg"
 THEOREM = (
-    "noisy stochastic extragradient, Gaussian noise on both half-steps, {sampling} batches "
+    "noisy stochastic extragradient, Gaussian noise on every evaluation, {sampling} batches "
     "(docs/theory/variational.md, Theorem 5)"
 )
 Shift = Callable[[FloatArray], FloatArray]
