@@ -120,7 +120,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--epsilon", type=float, default=1.0)
-    parser.add_argument("--rival-steps", type=int, default=400)
+    parser.add_argument("--rival-steps", type=int, default=800)
     parser.add_argument("--attributes", type=lambda text: text.split(","))
     parser.add_argument("--dev", action="store_true")
     parser.add_argument("--options", type=json.loads, default={})
