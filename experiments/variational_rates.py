@@ -292,6 +292,7 @@ def main() -> None:
     parser.add_argument("--problem", choices=sorted(MAKERS))
     parser.add_argument("--method", choices=sorted(METHODS))
     parser.add_argument("--seeds", type=int)
+    parser.add_argument("--largest", type=int, help="leave out larger numbers of records")
     parser.add_argument("--output", type=Path)
     parser.add_argument("--plot", type=Path)
     given = parser.parse_args()
@@ -306,6 +307,7 @@ def main() -> None:
         records = [
             run(Config(problem, method, n, seed), population)
             for n in sizes
+            if given.largest is None or n <= given.largest
             for seed in range(given.seeds or seeds)
         ]
         found = summary(records, start, method)
