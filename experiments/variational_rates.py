@@ -26,6 +26,7 @@ import numpy as np
 from scipy.stats import linregress, t
 
 from experiments.result import result, write
+from experiments.variational_plot import plot
 from oracle_dp.variational import (
     Constants,
     PrivacyTarget,
@@ -229,43 +230,6 @@ def summary(records: list[dict[str, Any]], start: float, method: str) -> dict[st
     return found
 
 
-def plot(summaries: dict[str, dict[str, Any]], path: Path) -> None:
-    """Mean gaps and bounds against n, one panel per problem."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    problems = list(dict.fromkeys(name.split("/")[0] for name in summaries))
-    figure, axes = pyplot.subplots(1, len(problems), figsize=(6 * len(problems), 4.5))
-    for axis, problem in zip(np.atleast_1d(axes), problems, strict=True):
-        for i, method in enumerate(METHODS):
-            found = summaries.get(f"{problem}/{method}")
-            if found is None:
-                continue
-            rows = found["rows"]
-            n = [row["n"] for row in rows]
-            errors = [1.96 * row["standard_error"] for row in rows]
-            axis.errorbar(
-                n,
-                [r["mean_gap"] for r in rows],
-                errors,
-                marker="o",
-                color=f"C{i}",
-                label=f"{method}, slope {found.get('slope', float('nan')):.2f}",
-            )
-            axis.plot(n, [r["gap_bound"] for r in rows], ":", color=f"C{i}")
-            worn = [r for r in rows if r["saturated"]]
-            axis.plot([r["n"] for r in worn], [r["mean_gap"] for r in worn], "x", color="black",
-                      markersize=10)  # fmt: skip
-        axis.set(xscale="log", yscale="log", xlabel="records", ylabel="gap", title=problem)
-        axis.legend(fontsize=8)
-    figure.suptitle("epsilon = 1; dotted: explicit bounds; crosses: saturated")
-    figure.tight_layout()
-    figure.savefig(path, dpi=120)
-    pyplot.close(figure)
-
-
 def cells(size: str) -> list[tuple[str, str, list[int], int]]:
     """Problem, method, numbers of records and seeds."""
     if size == "quick":
@@ -317,7 +281,7 @@ def main() -> None:
         fields = {"size": chosen, "summaries": summaries, "records": every}
         write(given.output, result("variational_rates", fields, libraries=("dp-accounting",)))
     if given.plot is not None:
-        plot(summaries, given.plot)
+        plot(summaries, list(METHODS), given.plot)
 
 
 if __name__ == "__main__":
