@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from oracle_dp.estimators.linear_model import LinearModel
     from oracle_dp.estimators.logistic import LogisticRegression
+    from oracle_dp.estimators.minimax import MinimaxClassifier
     from oracle_dp.estimators.one_vs_rest import OneVsRest
     from oracle_dp.estimators.scoring_card import ScoringCard
     from oracle_dp.estimators.zero_one import ZeroOneClassifier
@@ -53,6 +54,7 @@ _HOMES = {
     "LedgerFileError": "errors",
     "LinearModel": "estimators.linear_model",
     "LogisticRegression": "estimators.logistic",
+    "MinimaxClassifier": "estimators.minimax",
     "Neighbors": "privacy",
     "OneVsRest": "estimators.one_vs_rest",
     "OverspendError": "errors",
@@ -91,6 +93,7 @@ __all__ = [
     "LedgerFileError",
     "LinearModel",
     "LogisticRegression",
+    "MinimaxClassifier",
     "Neighbors",
     "OneVsRest",
     "OverspendError",

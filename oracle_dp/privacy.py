@@ -163,6 +163,7 @@ class Releasable(Protocol):
 
 # Imported only when such a release is read.
 _KINDS = {
+    "minimax": ("oracle_dp.estimators.minimax_model", "MinimaxModel"),
     "scoring_card": ("oracle_dp.estimators.scoring_card", "ScoringCard"),
     "one_vs_rest": ("oracle_dp.estimators.one_vs_rest", "OneVsRest"),
     "linear_model": ("oracle_dp.estimators.linear_model", "LinearModel"),

@@ -10,6 +10,8 @@
     ├── UnboundedError                     the objective has no minimum
     └── SolverError                        a backend is missing, failed, or contradicted itself
 
+    NonMonotoneWarning (UserWarning)       an operator is not monotone at sampled points
+
 Every message says what was wrong and what to do, and none shows a coefficient: coefficients
 may be derived from private records.
 """
@@ -41,3 +43,7 @@ class UnboundedError(OracleError):
 
 class SolverError(OracleError):
     """A solver is missing, failed, or returned something that its own model contradicts."""
+
+
+class NonMonotoneWarning(UserWarning):
+    """An operator was found not to be monotone: gap certificates and rates do not hold for it."""

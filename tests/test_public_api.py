@@ -18,8 +18,9 @@ import oracle_dp
 import oracles
 
 PUBLIC = (
-    *("oracles", "oracles.convex", "oracles.zero_one"),
+    *("oracles", "oracles.convex", "oracles.monotone", "oracles.zero_one"),
     *("oracle_dp", "oracle_dp.accounting", "oracle_dp.datasets", "oracle_dp.noise"),
+    "oracle_dp.variational",
 )
 ROOTS = {package.__name__: Path(str(package.__file__)).parent for package in (oracles, oracle_dp)}
 FILES = [(name, path) for name, root in ROOTS.items() for path in sorted(root.rglob("*.py"))]

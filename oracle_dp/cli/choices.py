@@ -44,6 +44,7 @@ class Model(StrEnum):
 
     ZERO_ONE = "zero_one"
     LOGISTIC = "logistic"
+    MINIMAX = "minimax"
 
 
 class Missing(StrEnum):

@@ -21,7 +21,8 @@ ModelName = Annotated[
     typer.Option(
         metavar="NAME",
         help=f"{Model.ZERO_ONE}: a scoring card with the fewest errors. {Model.LOGISTIC}: logistic "
-        "regression for two classes, by --method.",
+        f"regression for two classes, by --method. {Model.MINIMAX}: a logistic classifier for two "
+        "classes with the least loss in the worst of --groups.",
     ),
 ]
 Method = Annotated[
@@ -30,6 +31,14 @@ Method = Annotated[
         metavar="NAME",
         help="logistic: newton, preconditioned, damped, cubic, gd, sgd, minibatch, amp, objective, "
         "opsamp, or objective_gaussian (the default).",
+        rich_help_panel=TUNING,
+    ),
+]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LIST",
+        help="minimax: attributes whose combinations of levels are the groups; public.",
         rich_help_panel=TUNING,
     ),
 ]
@@ -86,7 +95,7 @@ Delta = Annotated[
     float,
     typer.Option(
         help="blockwise: above 0, composition by zCDP. opdisc: of Gaussian noise. "
-        "logistic: default n^-2.",
+        "logistic: default n^-2. minimax: default 1e-6.",
         rich_help_panel=TUNING,
     ),
 ]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from oracle_dp.domain import Domain
     from oracle_dp.estimators.linear_model import LinearModel
+    from oracle_dp.estimators.minimax_model import MinimaxModel
     from oracle_dp.estimators.one_vs_rest import OneVsRest
     from oracle_dp.estimators.scoring_card import ScoringCard
 
@@ -35,13 +36,14 @@ def predict(
     with named_errors(spends=False):
         from oracle_dp.errors import ReleaseFormatError
         from oracle_dp.estimators.linear_model import LinearModel
+        from oracle_dp.estimators.minimax_model import MinimaxModel
         from oracle_dp.estimators.one_vs_rest import OneVsRest
         from oracle_dp.estimators.scoring_card import ScoringCard
         from oracle_dp.privacy import Release
 
         release = Release.from_json(read_bytes(model, "model"))
         classifier = release.value
-        known = isinstance(classifier, ScoringCard | OneVsRest | LinearModel)
+        known = isinstance(classifier, ScoringCard | OneVsRest | LinearModel | MinimaxModel)
         if not known or classifier.domain is None:
             raise ReleaseFormatError("model: this release holds no classifier of tables")
         if not release.guarantee.is_private:
@@ -52,7 +54,9 @@ def predict(
 
 
 def _labels(
-    classifier: ScoringCard | OneVsRest | LinearModel, domain: Domain, frame: pd.DataFrame
+    classifier: ScoringCard | OneVsRest | LinearModel | MinimaxModel,
+    domain: Domain,
+    frame: pd.DataFrame,
 ) -> list[Any]:
     """The predictions; a row that does not fit is named by its line, for who asks owns the rows."""
     from oracle_dp.errors import DomainError

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from oracle_dp.cli import options
-from oracle_dp.cli.choices import Lift, Mechanism, Missing, Model, Relation, integers
+from oracle_dp.cli.choices import Lift, Mechanism, Missing, Model, Relation
 from oracle_dp.cli.console import named_errors, spinner
 from oracle_dp.cli.files import check_writable, write_whole
+from oracle_dp.cli.models import classifier_of
 from oracle_dp.cli.sources import ADULT, Rows, Source, adult, confirmed, own_file
 
 if TYPE_CHECKING:
-    from oracle_dp.estimators.logistic import LogisticRegression
-    from oracle_dp.estimators.zero_one import ZeroOneClassifier
+    from oracle_dp.cli.models import Classifier
 
 
 EXACT = (Mechanism.EXPONENTIAL, Mechanism.OPDISC)
@@ -81,6 +81,7 @@ def train(
     attributes: options.Attributes = None,
     model: options.ModelName = Model.ZERO_ONE,
     method: options.Method = None,
+    groups: options.Groups = None,
     mechanism: options.MechanismName = Mechanism.EXPONENTIAL,
     neighbors: options.Neighbors = Relation.REPLACE,
     weights: options.Weights = "-1,0,1",
@@ -110,55 +111,40 @@ def train(
     measured on the training rows.
     """
     with named_errors(spends=True):
-        from oracle_dp.errors import ParameterError
-        from oracle_dp.estimators.logistic import LogisticRegression
-        from oracle_dp.estimators.zero_one import ZeroOneClassifier
         from oracle_dp.ledger import Ledger
         from oracle_dp.noise import positive_rational
-        from oracles import Limits
 
         if save is not None:
             # Before anything is spent: a release that cannot be written would be lost.
             check_writable(save, what="save", force=force)
         own = OwnFile(domain, target, classes, public_test)
         source = _source(data, own, attributes, missing)
-        if method is not None and model is not Model.LOGISTIC:
-            raise ParameterError("method: only --model logistic has it")
-        if mechanism is not Mechanism.EXPONENTIAL and model is not Model.ZERO_ONE:
-            raise ParameterError("mechanism: only --model zero_one has it")
-        classifier: ZeroOneClassifier | LogisticRegression = ZeroOneClassifier(
-            positive_rational("epsilon", epsilon),
-            mechanism=mechanism.value,
-            neighbors=neighbors.value,
-            weights=integers(weights),
-            domain=source.domain,
-            classes=source.classes,
-            limits=None if seconds is None else Limits(seconds=seconds),
-            random_state=seed,
-            sparsity=sparsity,
-            max_attributes=max_attributes,
-            n_best=n_best,
-            sweeps=sweeps,
-            delta=delta,
-            lift=lift.value,
-            noise=None if noise is None else noise.value,
-            ledger=None if ledger is None else Ledger.open(ledger),
-            dataset=dataset,
-        )
+        common = {
+            "epsilon": positive_rational("epsilon", epsilon),
+            "neighbors": neighbors.value,
+            "domain": source.domain,
+            "classes": source.classes,
+            "random_state": seed,
+            "ledger": None if ledger is None else Ledger.open(ledger),
+            "dataset": dataset,
+        }
+        asked = {
+            "delta": delta,
+            "groups": groups,
+            "lift": lift,
+            "max_attributes": max_attributes,
+            "mechanism": mechanism,
+            "method": method,
+            "n_best": n_best,
+            "noise": noise,
+            "seconds": seconds,
+            "sparsity": sparsity,
+            "sweeps": sweeps,
+            "weights": weights,
+        }
+        classifier = classifier_of(model, common, asked)
         many = FEW if lift is Lift.PI else MANY
-        if model is Model.LOGISTIC:
-            classifier = LogisticRegression(
-                classifier.epsilon,
-                delta=delta or None,
-                method=method or "objective_gaussian",
-                neighbors=neighbors.value,
-                domain=source.domain,
-                classes=source.classes,
-                random_state=seed,
-                ledger=classifier.ledger,
-                dataset=dataset,
-            )
-        elif mechanism in EXACT and len(source.domain) > many:
+        if model is Model.ZERO_ONE and mechanism in EXACT and len(source.domain) > many:
             typer.echo(
                 f"oracle-dp: {len(source.domain)} attributes: {mechanism.value} runs until it is "
                 "done, which may take too long; choose a few by --attributes, and try how long "
@@ -195,9 +181,7 @@ def _source(data: str, own: OwnFile, attributes: str | None, missing: Missing | 
     return own_file(Path(data), file, own.public_test)
 
 
-def _report(
-    classifier: ZeroOneClassifier | LogisticRegression, source: Source
-) -> dict[str, object]:
+def _report(classifier: Classifier, source: Source) -> dict[str, object]:
     """What is printed: the release, and errors on public rows."""
     guarantee = classifier.release_.guarantee
     return {
@@ -213,9 +197,7 @@ def _report(
     }
 
 
-def _errors(
-    classifier: ZeroOneClassifier | LogisticRegression, test: Rows | None
-) -> dict[str, object]:
+def _errors(classifier: Classifier, test: Rows | None) -> dict[str, object]:
     """Shares of wrong rows, from public rows or not at all."""
     if test is None:
         return {"test_error": None, "majority_error": None, "test_rows": None}
@@ -227,7 +209,7 @@ def _errors(
     }
 
 
-def _readable(classifier: ZeroOneClassifier | LogisticRegression, report: dict[str, object]) -> str:
+def _readable(classifier: Classifier, report: dict[str, object]) -> str:
     if report["test_rows"] is None:
         errors = (
             "no error is shown: the rows are private, and an error measured on them would be "

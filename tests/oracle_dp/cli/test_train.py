@@ -117,3 +117,24 @@ def test_words_that_are_no_command(words: tuple[str, ...]) -> None:
 def test_options_of_other_mechanisms_are_refused() -> None:
     words = ("--attributes", "sex", "--mechanism", "opdisc", "--sparsity", "1")
     refused(run("train", "adult", *words), "sparsity: only 'exponential' has it")
+
+
+def test_minimax_trains_saves_and_predicts(tmp_path: Path) -> None:
+    saved = tmp_path / "model.json"
+    words = ("--model", "minimax", "--groups", "sex, race", "--attributes", "relationship,sex,race")
+    trained = run("train", "adult", *words, "--seed", "1", "--save", str(saved))
+    assert trained.exit_code == 0, trained.output
+    assert "weight of the hardest groups: Male x White" in trained.stdout
+    assert "delta = 1e-06" in trained.stdout
+    release = Release.from_json(saved.read_text(encoding="utf-8"))
+    assert len(release.value.mixture) == 10
+    rows = tmp_path / "rows.csv"
+    rows.write_text("sex,race,relationship\nMale,White,Husband\nFemale,Black,Own-child\n", "utf-8")
+    predicted = run("predict", str(saved), str(rows))
+    assert predicted.exit_code == 0, predicted.output
+    assert len(predicted.stdout.splitlines()) == 2
+
+
+def test_groups_belong_to_one_model() -> None:
+    refused(run("train", "adult", "--groups", "sex"), "groups: only --model minimax has it")
+    refused(run("train", "adult", "--model", "minimax", "--groups", "shoe size"), "no attribute")

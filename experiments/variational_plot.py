@@ -1,0 +1,45 @@
+"""The picture of :mod:`experiments.variational_rates`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def plot(summaries: dict[str, dict[str, Any]], methods: list[str], path: Path) -> None:
+    """Mean gaps and bounds against n, one panel per problem."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    problems = list(dict.fromkeys(name.split("/")[0] for name in summaries))
+    figure, axes = pyplot.subplots(1, len(problems), figsize=(6 * len(problems), 4.5))
+    for axis, problem in zip(np.atleast_1d(axes), problems, strict=True):
+        for i, method in enumerate(methods):
+            found = summaries.get(f"{problem}/{method}")
+            if found is None:
+                continue
+            rows = found["rows"]
+            n = [row["n"] for row in rows]
+            errors = [1.96 * row["standard_error"] for row in rows]
+            axis.errorbar(
+                n,
+                [r["mean_gap"] for r in rows],
+                errors,
+                marker="o",
+                color=f"C{i}",
+                label=f"{method}, slope {found.get('slope', float('nan')):.2f}",
+            )
+            axis.plot(n, [r["gap_bound"] for r in rows], ":", color=f"C{i}")
+            worn = [r for r in rows if r["saturated"]]
+            axis.plot([r["n"] for r in worn], [r["mean_gap"] for r in worn], "x", color="black",
+                      markersize=10)  # fmt: skip
+        axis.set(xscale="log", yscale="log", xlabel="records", ylabel="gap", title=problem)
+        axis.legend(fontsize=8)
+    figure.suptitle("epsilon = 1; dotted: explicit bounds; crosses: saturated")
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+    pyplot.close(figure)

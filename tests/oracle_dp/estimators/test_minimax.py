@@ -1,0 +1,162 @@
+"""MinimaxClassifier: contract, guarantee, groups, and that it serves the worst group better."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import SkipTestWarning
+from sklearn.utils.estimator_checks import check_estimator
+
+from oracle_dp import (
+    Categorical,
+    Domain,
+    Ledger,
+    MinimaxClassifier,
+    ParameterError,
+    PrivacyLeakWarning,
+    Release,
+    RepeatedFitWarning,
+)
+from oracle_dp.estimators.minimax_model import MinimaxModel
+from oracle_dp.ledger import Budget
+from oracle_dp.privacy import ContingencyKind
+
+DOMAIN = Domain([Categorical("region", ["north", "south"]), Categorical("trait", ["a", "b", "c"])])
+
+
+def table(n: int = 2000, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+    """A large group with one rule and a smaller one with almost the opposite."""
+    rng = np.random.default_rng(seed)
+    region = np.where(rng.random(n) < 0.7, "north", "south")
+    trait = rng.choice(["a", "b", "c"], n)
+    chance = np.where(trait == "a", 0.9, 0.3)
+    chance = np.where(region == "south", np.where(trait == "a", 0.35, 0.75), chance)
+    return pd.DataFrame({"region": region, "trait": trait}), (rng.random(n) < chance).astype(int)
+
+
+def classifier(**changes: Any) -> MinimaxClassifier:
+    common = {"domain": DOMAIN, "classes": (0, 1), "groups": ("region",), "random_state": 0}
+    return MinimaxClassifier(**{"epsilon": 1.0, **common, **changes})
+
+
+@pytest.mark.filterwarnings(
+    f"ignore::{PrivacyLeakWarning.__module__}.{PrivacyLeakWarning.__name__}",
+    f"ignore::{RepeatedFitWarning.__module__}.{RepeatedFitWarning.__name__}",
+    f"ignore::{SkipTestWarning.__module__}.{SkipTestWarning.__name__}",
+)
+def test_scikit_learn_s_own_checks_pass() -> None:
+    """At an epsilon at which a few dozen rows are enough to learn from."""
+    results = check_estimator(MinimaxClassifier(epsilon=1e4))
+    unpassed = {result["check_name"] for result in results if result["status"] != "passed"}
+    # The second cannot be asked of noise from the operating system.
+    assert unpassed <= {"check_array_api_input", "check_pipeline_consistency"}
+    assert len(results) > 50
+
+
+def worst_loss(model: MinimaxClassifier, X: pd.DataFrame, y: np.ndarray) -> float:
+    losses = -np.log(model.predict_proba(X)[np.arange(len(y)), y])
+    return max(losses[X["region"] == region].mean() for region in ("north", "south"))
+
+
+def test_the_worst_group_fares_better_than_under_the_mean_loss() -> None:
+    X, y = table(20_000)
+    fresh = table(20_000, seed=1)
+    # A cap of 1 fixes the mixture at the shares: that is the mean loss.
+    plain = classifier(weight_cap=1.0).fit(X, y)
+    robust = classifier(weight_cap=3.0).fit(X, y)
+    assert worst_loss(robust, *fresh) < worst_loss(plain, *fresh) - 0.02
+    mixture = robust.release_.value.mixture
+    assert mixture["south"] > 0.35
+    assert plain.release_.value.mixture["north"] == pytest.approx(0.7, abs=0.02)
+
+
+def test_the_release_says_what_holds_and_survives_json_and_pickle() -> None:
+    X, y = table()
+    fitted = classifier(random_state=None).fit(X, y)
+    guarantee = fitted.release_.guarantee
+    assert guarantee.is_private
+    assert (guarantee.epsilon, guarantee.delta) == (1.0, pytest.approx(1e-6))
+    details = [c.detail for c in guarantee.contingencies if c.kind is ContingencyKind.CALLER]
+    assert any("group of every record is public" in detail for detail in details)
+    read = Release.from_json(fitted.release_.to_json())
+    assert isinstance(read.value, MinimaxModel)
+    assert read.value == fitted.release_.value
+    np.testing.assert_array_equal(read.value.log_odds(X), fitted.decision_function(X))
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
+    np.testing.assert_allclose(fitted.predict_proba(X).sum(axis=1), 1)
+    assert "hardest groups" in str(fitted.release_)
+
+
+def test_public_shares_protect_the_group_too() -> None:
+    X, y = table()
+    fitted = classifier(group_shares={"north": 0.7, "south": 0.3}).fit(X, y)
+    assert ContingencyKind.CALLER not in {c.kind for c in fitted.release_.guarantee.contingencies}
+
+
+def test_groups_are_combinations_of_levels() -> None:
+    X, y = table()
+    fitted = classifier(groups=("region", "trait")).fit(X, y)
+    assert list(fitted.release_.value.mixture)[:2] == ["north x a", "north x b"]
+    assert len(fitted.release_.value.mixture) == 6
+
+
+def test_the_ledger_is_charged_once_per_fit() -> None:
+    X, y = table(300)
+    ledger = Ledger({"survey": Budget(epsilon=1.0, delta=1e-5)})
+    classifier(ledger=ledger, dataset="survey").fit(X, y)
+    assert len(ledger.charges) == 1
+    assert float(ledger.charges[0].epsilon) == 1.0
+
+
+def test_batches_may_be_poisson_samples() -> None:
+    X, y = table(300)
+    fitted = classifier(batch_size=50, steps=10).fit(X, y)
+    assert "poisson" in fitted.release_.guarantee.theorem
+
+
+def test_columns_of_numbers_are_clipped_to_a_public_norm() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    y = (X[:, 0] > 0).astype(int)
+    fitted = MinimaxClassifier(50.0, classes=(0, 1), random_state=0).fit(1e6 * X, y)
+    assert fitted.n_features_in_ == 3
+    assert (fitted.predict(1e6 * X) == y).mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"groups": ("region", "trait")}, "groups: fewer than two records in south x c"),
+        ({"groups": (), "domain": DOMAIN}, "groups: names of attributes"),
+        ({"steps": 0}, "steps: a positive integer"),
+        ({"steps": 1, "step": (0.0, 1.0)}, "step: positive finite"),
+        ({"weight_cap": 0.5}, "weight_cap: at least 1"),
+        ({"radius": -1.0}, "radius: a positive"),
+        ({"batch_size": 10_000}, "batch_size: 10000 exceeds"),
+        ({"neighbors": "add_remove"}, "neighbors: the number of records is public"),
+        ({"epsilon": 0.0}, "epsilon"),
+        ({"delta": 1.0}, "delta: lies in"),
+        ({"group_shares": {"north": 1.0}}, "group_shares: no share for south"),
+        ({"group_shares": {"north": 0.9, "south": 0.9}}, "shares: positive fractions"),
+    ],
+)
+def test_bad_parameters_are_named_and_nothing_is_charged(
+    changes: dict[str, Any], match: str
+) -> None:
+    X, y = table(200)
+    keep = ~((X["region"] == "south") & (X["trait"] == "c")).to_numpy()
+    ledger = Ledger({"survey": Budget(epsilon=9.0, delta=0.1)})
+    estimator = classifier(ledger=ledger, dataset="survey", **changes)
+    with pytest.raises(ParameterError, match=match):
+        estimator.fit(X[keep], y[keep])
+    assert ledger.charges == ()
+
+
+def test_groups_need_a_domain() -> None:
+    with pytest.raises(ParameterError, match="groups: names of attributes of a domain"):
+        MinimaxClassifier(groups=("sex",), classes=(0, 1)).fit(np.ones((4, 1)), [0, 1, 0, 1])
