@@ -1,0 +1,284 @@
+"""Exact draws from ``exp(-beta L)`` over a base set, by rejection from a partition of envelopes.
+
+Theorem (docs/theory/private_programs.md, Theorem 1). Let boxes partition a base set, each with a
+positive mass m and a law on its members, and let no member w have ``exp(-beta (L(w) - reference))``
+above m times its probability in its box. A trial picks a box by mass, draws w in it, and accepts
+with the ratio of the two. It accepts w with probability ``exp(-beta (L(w) - reference)) / sum of
+m``, whatever the partition, the masses and the laws. So an accepted w is an exact draw, and stays
+one if the partition is changed between trials by anything but the trials to come.
+
+Where its hypotheses are enforced: masses, weights and tables *are* the integers that ``dyadic``
+makes of floats, and every choice is made between integers; minorants are exact integers, valid for
+any duals (:mod:`oracles.selection`); the loss is an integer; acceptance is decided by enclosures,
+and a ratio above 1 is an error, never clipped.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from flint import arb, fmpz
+
+from oracle_dp.mechanisms.rejection import EnvelopeError
+from oracle_dp.noise import BitSource, SeededBits, uniform_below
+from oracle_dp.noise.reals import (
+    MANTISSA,
+    NotAProbabilityError,
+    bernoulli_real,
+    dyadic,
+    dyadic_parts,
+    pick_mass,
+    real_exp,
+)
+from oracles.errors import InfeasibleError
+from oracles.selection.base import BaseSet, IntArray
+from oracles.selection.envelope import (
+    Envelope,
+    FloatArray,
+    Minorant,
+    SelectionLoss,
+    widest,
+)
+
+FLOOR = -1500.0
+"""Least logarithm of a mass: none is 0, and exp(-1500) of a mass costs nothing."""
+
+MASS_SHIFT = math.ceil(-FLOOR / math.log(2)) + 64
+
+REFERENCE_PROPOSALS = 4
+
+SPLIT_BELOW = 0.5
+"""A node is split when the point that it proposed was accepted with less than this probability."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A member of a node; the node draws it with probability ``weight * 2**exponent / begin``.
+
+    The tables' entries between the first and the last cancel. ``begin`` is an integer.
+    """
+
+    point: IntArray
+    weight: int
+    exponent: int
+    begin: int
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A box of the partition.
+
+    Attributes:
+        envelope: Its envelope.
+        mass: An integer; times ``2^-(MASS_SHIFT + MANTISSA)`` it is the node's mass.
+    """
+
+    envelope: Envelope
+    mass: int
+
+    @classmethod
+    def of(cls, envelope: Envelope) -> Node:
+        """Read the mass of an envelope as the integer that counts."""
+        return cls(envelope, dyadic(max(envelope.log_mass, FLOOR), MASS_SHIFT))
+
+    def propose(self, base: BaseSet, source: BitSource) -> Proposal | None:
+        """Draw a member by the tables; None with what their margins leave over."""
+        point = self.envelope.lower.copy()
+        weight, exponent, begin = 1, 0, 1
+        for block, table in enumerate(self.envelope.tables):
+            found = self._walk(base, block, point, source)
+            if found is None:
+                return None
+            first, whole = dyadic_parts(float(table[0, 0]))
+            weight *= found[0]
+            exponent += found[1] - whole
+            begin *= first
+        return Proposal(point, weight, exponent, begin)
+
+    def _walk(
+        self, base: BaseSet, block: int, point: IntArray, source: BitSource
+    ) -> tuple[int, int] | None:
+        """Choose a block's values: the product of their weights and of its last entry."""
+        envelope, table = self.envelope, self.envelope.tables[block]
+        place, total, product, exponent = int(base.layout.starts[block]), 0, 1, 0
+        here = _parts(table, 0, 0)
+        for i in range(1, len(table)):
+            first, last = int(envelope.offsets[place]), int(envelope.offsets[place + 1])
+            moves = envelope.moves[first:last].tolist()
+            place += 1
+            if len(moves) == 1:  # Its weight is 1, and the entry that of the place before.
+                total += moves[0]
+                continue
+            weights = [dyadic_parts(x) for x in envelope.weights[first:last].tolist()]
+            entries = [_parts(table, i, total + move) for move in moves]
+            chosen = _choose(weights, entries, here, source)
+            if chosen is None:
+                return None
+            product *= weights[chosen][0]
+            exponent += weights[chosen][1] - MANTISSA
+            total, here = total + moves[chosen], entries[chosen]
+            point[base.layout.order[place - 1]] += chosen
+        return product * here[0], exponent + here[1]
+
+
+Parts = tuple[int, int]
+"""A mantissa and an exponent, as :func:`dyadic_parts` has them."""
+
+
+def _parts(table: FloatArray, i: int, total: int) -> Parts:
+    if total >= table.shape[1] or table[i, total] == -math.inf:
+        return 0, 0
+    return dyadic_parts(float(table[i, total]))
+
+
+def _choose(
+    weights: list[Parts], entries: list[Parts], here: Parts, source: BitSource
+) -> int | None:
+    """A value with probability weight times the entry after it over the entry before."""
+    exponents = [a[1] + b[1] for a, b in zip(weights, entries, strict=True)]
+    live = [e for e, entry in zip(exponents, entries, strict=True) if entry[0]]
+    least = min(*live, here[1] - MANTISSA)
+    masses = [
+        (a[0] * b[0]) << (e - least) if b[0] else 0
+        for a, b, e in zip(weights, entries, exponents, strict=True)
+    ]
+    try:
+        return pick_mass(masses, here[0] << (here[1] + MANTISSA - least), source)
+    except NotAProbabilityError:
+        raise EnvelopeError("an entry of a table is below the sum that it bounds") from None
+
+
+class PartitionSampler:
+    """Independent exact draws from one partition, which rejections refine.
+
+    Args:
+        loss: What is drawn by.
+        beta: Nats per unit of loss, exactly.
+
+    Raises:
+        InfeasibleError: No member of the base set has a loss.
+    """
+
+    def __init__(self, loss: SelectionLoss, beta: Fraction) -> None:
+        self.loss, self.beta = loss, beta
+        self.trials = 0
+        self.reference = 0
+        self._nodes: list[Node] = []
+        base = loss.base
+        root = self._envelope(base.lower, base.upper, None)
+        if root is not None:
+            self.reference = self._good_loss(root)
+            self._add(self._summed(root.minorant, root.lower, root.upper))
+
+    @property
+    def n_nodes(self) -> int:
+        """Boxes of the partition."""
+        return len(self._nodes)
+
+    def trial(self, source: BitSource) -> IntArray | None:
+        """One trial: an exact draw, or None, after which the partition is finer.
+
+        Raises:
+            InfeasibleError: No member is left that could have a loss.
+            EnvelopeError: A bound was violated.
+        """
+        self.trials += 1
+        node = self._pick(source)
+        proposal = node.propose(self.loss.base, source)
+        if proposal is None:
+            return None
+        loss = self.loss.value(proposal.point)
+        if loss is None:
+            self._split(node)
+            return None
+        excess = -self.beta * (loss - self.reference)
+        power = MASS_SHIFT + MANTISSA - proposal.exponent
+        scaled = fmpz(proposal.begin << max(power, 0))
+        divisor = fmpz(node.mass * proposal.weight << max(-power, 0))
+
+        def probability() -> arb:
+            return real_exp(excess) * arb(scaled) / arb(divisor)
+
+        try:
+            if bernoulli_real(probability, source):
+                return proposal.point
+        except NotAProbabilityError:
+            raise EnvelopeError("a minorant is above its loss") from None
+        if probability() < SPLIT_BELOW:
+            self._split(node)
+        return None
+
+    def _pick(self, source: BitSource) -> Node:
+        total = sum(node.mass for node in self._nodes)
+        if total == 0:
+            raise InfeasibleError("program: no point satisfies the constraints")
+        place = uniform_below(source, total)
+        for node in self._nodes:
+            place -= node.mass
+            if place < 0:
+                return node
+        raise AssertionError("the masses add up to their total")
+
+    # -- the partition -------------------------------------------------------------------------
+
+    def _split(self, node: Node) -> None:
+        """Replace a node by two halves, or a single point by its own loss."""
+        lower, upper = node.envelope.lower, node.envelope.upper
+        self._nodes.remove(node)
+        minorant = node.envelope.minorant
+        if (lower == upper).all():
+            self._add(self._envelope(lower, upper, minorant))
+            return
+        j = widest(lower, upper, minorant.means)
+        cut = min(max(math.floor(minorant.means[j]), int(lower[j])), int(upper[j]) - 1)
+        below, above = upper.copy(), lower.copy()
+        below[j], above[j] = cut, cut + 1
+        self._add(self._envelope(lower, below, minorant))
+        self._add(self._envelope(above, upper, minorant))
+
+    def _add(self, envelope: Envelope | None) -> None:
+        if envelope is not None:
+            self._nodes.append(Node.of(envelope))
+
+    def _envelope(
+        self, lower: IntArray, upper: IntArray, parent: Minorant | None
+    ) -> Envelope | None:
+        box = self.loss.base.tightened(lower, upper)
+        if box is None:
+            return None
+        lower, upper = box
+        if (lower == upper).all():
+            loss = self.loss.value(lower) if self.loss.base.contains(lower) else None
+            if loss is None:
+                return None
+            nothing = np.zeros(len(lower), dtype=np.int64)
+            point = lower.astype(np.float64)
+            return self._summed(Minorant(loss, nothing, 0, np.empty(0), point), lower, upper)
+        minorant = self.loss.minorant(lower, upper, float(self.beta), parent)
+        return None if minorant is None else self._summed(minorant, lower, upper)
+
+    def _summed(self, minorant: Minorant, lower: IntArray, upper: IntArray) -> Envelope | None:
+        envelope = Envelope.of(
+            self.loss.base, minorant, lower, upper, beta=self.beta, reference=self.reference
+        )
+        return None if envelope.log_mass == -math.inf else envelope
+
+    def _good_loss(self, root: Envelope) -> int:
+        """The least loss of a few members that the root would propose.
+
+        Any reference would do; near the least loss the masses are of ordinary size.
+        """
+        self.reference = round(-Fraction(root.log_mass) / self.beta)
+        again = self._summed(root.minorant, root.lower, root.upper)
+        assert again is not None, "another reference does not empty a box"
+        node, losses = Node.of(again), []
+        bits = SeededBits(0)  # Heuristic, and apart from the randomness of every trial.
+        for _ in range(REFERENCE_PROPOSALS):
+            proposal = node.propose(self.loss.base, bits)
+            loss = None if proposal is None else self.loss.value(proposal.point)
+            if loss is not None:
+                losses.append(loss)
+        return min(losses, default=self.reference)
