@@ -45,7 +45,7 @@ from oracle_dp.noise import (
     positive_rational,
 )
 from oracle_dp.privacy import Contingency, Guarantee, Neighbors, Release
-from oracle_dp.sensitivity import ASSERTED, PROVED
+from oracle_dp.sensitivity import ASSERTED, is_proved
 from oracles import Certificate, Limits
 from oracles.coordinates import IntArray, OneHotProblem
 
@@ -189,7 +189,7 @@ def opdisc(
             certificate=solution.certificate,
             contingencies=(
                 *contingencies,
-                *conditions(source, within, solver=solver, vouched=sensitivity_source != PROVED),
+                *conditions(source, within, solver=solver, vouched=not is_proved(sensitivity_source)),
             ),
         ),
     )
