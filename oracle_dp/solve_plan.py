@@ -116,12 +116,25 @@ def plan_problem(
         )
         if applies
     ]
-    tried = {name: [_try(name, data, epsilon, relation, s) for s, data in enumerate(made_up)]
-             for name in names}  # fmt: skip
+    tried = {name: _try_all(name, made_up, epsilon, relation) for name in names}
     best = [_best_known(data, [tried[name][s][0] for name in names])
             for s, data in enumerate(made_up)]  # fmt: skip
     for name in names:
         yield _summary(name, tried[name], best)
+
+
+def _try_all(
+    name: str,
+    made_up: list[PrivateProblem],
+    epsilon: float | Fraction,
+    relation: Neighbors,
+) -> list[tuple[float, float]]:
+    """All runs; after one that did not finish the others count as unfinished too."""
+    runs: list[tuple[float, float]] = []
+    for seed, data in enumerate(made_up):
+        stuck = bool(runs) and not math.isfinite(runs[-1][0])
+        runs.append(runs[-1] if stuck else _try(name, data, epsilon, relation, seed))
+    return runs
 
 
 def _try(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import typer
 
 from oracle_dp.cli.plan import plan
+from oracle_dp.cli.plan_problem import plan_problem_command
 from oracle_dp.cli.predict import predict
+from oracle_dp.cli.solve import solve
 from oracle_dp.cli.train import train
 
 app = typer.Typer(
@@ -17,6 +19,8 @@ app = typer.Typer(
 )
 app.command()(train)
 app.command()(predict)
+app.command()(solve)
+plan.command("problem")(plan_problem_command)
 app.add_typer(plan, name="plan")
 
 
