@@ -271,9 +271,7 @@ def _exponential(task: _Task) -> Release[IntArray]:
     sampled = SelectionExponential(
         task.loss(), **{key: task.common[key] for key in own if key in task.common}
     )
-    return sampled.release(
-        **{key: value for key, value in task.common.items() if key not in own}
-    )
+    return sampled.release(**{key: value for key, value in task.common.items() if key not in own})
 
 
 def _counts(task: _Task) -> Release[IntArray]:

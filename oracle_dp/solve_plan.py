@@ -73,9 +73,7 @@ def best_mechanism(
     n_records: int = 1_000,
 ) -> str:
     """The mechanism with the least excess on made-up data; ``opdisc`` if no other finishes."""
-    found = list(
-        plan_problem(problem, epsilon=epsilon, neighbors=neighbors, n_records=n_records)
-    )
+    found = list(plan_problem(problem, epsilon=epsilon, neighbors=neighbors, n_records=n_records))
     finished = [line for line in found if math.isfinite(line.excess)]
     return min(finished, key=lambda line: line.excess).mechanism if finished else "opdisc"
 
@@ -184,9 +182,7 @@ def _best_known(data: PrivateProblem, losses: list[float]) -> float:
     return min(found)
 
 
-def _summary(
-    name: str, runs: list[tuple[float, float]], best: list[float]
-) -> MechanismEstimate:
+def _summary(name: str, runs: list[tuple[float, float]], best: list[float]) -> MechanismEstimate:
     seconds = float(np.mean([run[1] for run in runs]))
     excess = float(np.mean([run[0] - least for run, least in zip(runs, best, strict=True)]))
     if not math.isfinite(excess):

@@ -256,7 +256,7 @@ class ReleasedVariables:
             for values, chosen in zip(self.lift.values, value, strict=True)
         )
 
-    def point(self, positions: Sequence[int]) -> IntArray | None:
+    def point(self, positions: Sequence[int]) -> IntArray:
         """The released variables; without rows every choice is a point."""
         chosen = zip(self.lift.values, positions, strict=True)
         return np.array([values[i] for values, i in chosen], dtype=np.int64)

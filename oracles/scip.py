@@ -70,7 +70,7 @@ class Scip:
 
 def _module() -> Any:
     try:
-        import pyscipopt
+        import pyscipopt  # type: ignore[import-not-found, unused-ignore]  # an extra
     except ImportError as error:
         raise SolverError("PySCIPOpt is not installed: pip install 'oracle-dp[scip]'") from error
     return pyscipopt

@@ -41,6 +41,8 @@ def plan_problem_command(
 ) -> None:
     """Compare mechanisms on made-up records over a public domain. Nothing private is read."""
     with named_errors():
+        from fractions import Fraction
+
         from oracle_dp.solve_plan import plan_problem
 
         shown = _problem(problem, public, size)
@@ -53,7 +55,11 @@ def plan_problem_command(
             )
         for text in split(epsilons):
             lines = plan_problem(
-                shown, epsilon=text, neighbors=neighbors.value, n_records=records, runs=runs
+                shown,
+                epsilon=Fraction(text),
+                neighbors=neighbors.value,
+                n_records=records,
+                runs=runs,
             )
             with spinner("trying on made-up data"):
                 tried = list(lines)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -98,7 +98,9 @@ class HistogramObjective:
         oracle: Oracle,
         cells_per_record: int = 1,
     ) -> None:
-        table, number = sp.csr_array(costs, dtype=np.float64), np.asarray(counts)
+        rows: Any = costs  # The stubs of sparse arrays take no ArrayLike.
+        table: Any = sp.csr_array(rows).astype(np.float64)
+        number = np.asarray(counts)
         if number.ndim != 1 or number.dtype.kind not in "iu":
             raise ParameterError("counts: a vector of integers expected")
         if table.shape != (len(number), program.n_variables):

@@ -189,7 +189,9 @@ def opdisc(
             certificate=solution.certificate,
             contingencies=(
                 *contingencies,
-                *conditions(source, within, solver=solver, vouched=not is_proved(sensitivity_source)),
+                *conditions(
+                    source, within, solver=solver, vouched=not is_proved(sensitivity_source)
+                ),
             ),
         ),
     )

@@ -16,6 +16,7 @@ and a ratio above 1 is an error, never clipped.
 from __future__ import annotations
 
 import math
+from collections import OrderedDict
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -50,6 +51,9 @@ MASS_SHIFT = math.ceil(-FLOOR / math.log(2)) + 64
 
 REFERENCE_PROPOSALS = 4
 
+MOST_WALKS = 200
+"""Nodes whose tables are kept in memory."""
+
 SPLIT_BELOW = 0.5
 """A node is split when the point that it proposed was accepted with less than this probability."""
 
@@ -72,17 +76,23 @@ class Node:
     """A box of the partition.
 
     Attributes:
-        envelope: Its envelope.
+        lower: Its bounds.
+        upper: Likewise.
+        minorant: What its envelope is made of.
         mass: An integer; times ``2^-(MASS_SHIFT + MANTISSA)`` it is the node's mass.
     """
 
-    envelope: Envelope
+    lower: IntArray
+    upper: IntArray
+    minorant: Minorant
     mass: int
 
-    @classmethod
-    def of(cls, envelope: Envelope) -> Node:
-        """Read the mass of an envelope as the integer that counts."""
-        return cls(envelope, dyadic(max(envelope.log_mass, FLOOR), MASS_SHIFT))
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """Draws from an envelope by its tables."""
+
+    envelope: Envelope
 
     def propose(self, base: BaseSet, source: BitSource) -> Proposal | None:
         """Draw a member by the tables; None with what their margins leave over."""
@@ -167,6 +177,7 @@ class PartitionSampler:
         self.trials = 0
         self.reference = 0
         self._nodes: list[Node] = []
+        self._walks: OrderedDict[Node, Walk] = OrderedDict()
         base = loss.base
         root = self._envelope(base.lower, base.upper, None)
         if root is not None:
@@ -187,7 +198,7 @@ class PartitionSampler:
         """
         self.trials += 1
         node = self._pick(source)
-        proposal = node.propose(self.loss.base, source)
+        proposal = self._walk(node).propose(self.loss.base, source)
         if proposal is None:
             return None
         loss = self.loss.value(proposal.point)
@@ -226,9 +237,9 @@ class PartitionSampler:
 
     def _split(self, node: Node) -> None:
         """Replace a node by two halves, or a single point by its own loss."""
-        lower, upper = node.envelope.lower, node.envelope.upper
+        lower, upper, minorant = node.lower, node.upper, node.minorant
         self._nodes.remove(node)
-        minorant = node.envelope.minorant
+        self._walks.pop(node, None)
         if (lower == upper).all():
             self._add(self._envelope(lower, upper, minorant))
             return
@@ -241,7 +252,25 @@ class PartitionSampler:
 
     def _add(self, envelope: Envelope | None) -> None:
         if envelope is not None:
-            self._nodes.append(Node.of(envelope))
+            mass = dyadic(max(envelope.log_mass, FLOOR), MASS_SHIFT)
+            node = Node(envelope.lower, envelope.upper, envelope.minorant, mass)
+            self._nodes.append(node)
+            self._keep(node, Walk(envelope))
+
+    def _walk(self, node: Node) -> Walk:
+        """The tables of a node: kept for those of late, computed again for others."""
+        walk = self._walks.pop(node, None)
+        if walk is None:
+            envelope = self._summed(node.minorant, node.lower, node.upper)
+            assert envelope is not None, "a node of the partition is not empty"
+            walk = Walk(envelope)
+        self._keep(node, walk)
+        return walk
+
+    def _keep(self, node: Node, walk: Walk) -> None:
+        self._walks[node] = walk
+        while len(self._walks) > MOST_WALKS:
+            self._walks.popitem(last=False)
 
     def _envelope(
         self, lower: IntArray, upper: IntArray, parent: Minorant | None
@@ -274,10 +303,10 @@ class PartitionSampler:
         self.reference = round(-Fraction(root.log_mass) / self.beta)
         again = self._summed(root.minorant, root.lower, root.upper)
         assert again is not None, "another reference does not empty a box"
-        node, losses = Node.of(again), []
+        walk, losses = Walk(again), []
         bits = SeededBits(0)  # Heuristic, and apart from the randomness of every trial.
         for _ in range(REFERENCE_PROPOSALS):
-            proposal = node.propose(self.loss.base, bits)
+            proposal = walk.propose(self.loss.base, bits)
             loss = None if proposal is None else self.loss.value(proposal.point)
             if loss is not None:
                 losses.append(loss)

@@ -82,9 +82,10 @@ class CappedLaw:
         listed = {point.positions for point in self.best}
         if isinstance(problem, RankedProblem):
             while True:
-                value = problem.point_at(uniform_below(source, len(self.best) + self.others))
-                if problem.positions(value) not in listed:
-                    return value
+                rank = uniform_below(source, len(self.best) + self.others)
+                found: PointT = problem.point_at(rank)
+                if problem.positions(found) not in listed:
+                    return found
         while True:
             positions = tuple(uniform_below(source, size) for size in problem.sizes)
             value = problem.point(positions)
@@ -182,6 +183,7 @@ def _n_points(problem: CountableProblem[PointT], within: Limits) -> int:
     problem.check(limits=within)
     if problem.n_points is None:
         raise ParameterError(
-            "problem: Top-R needs the number of points, which is not known for rows that no base set holds"
+            "problem: Top-R needs the number of points, which is not known for rows that no base "
+            "set holds"
         )
     return problem.n_points

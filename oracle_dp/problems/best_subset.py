@@ -40,9 +40,7 @@ class BestSubset(PrivateProblem):
     k: int
     threshold: int
 
-    def __init__(
-        self, tests: ArrayLike, labels: ArrayLike, k: int, *, threshold: int = 1
-    ) -> None:
+    def __init__(self, tests: ArrayLike, labels: ArrayLike, k: int, *, threshold: int = 1) -> None:
         table = within("tests", integer_table("tests", tests, 2), 0, 1)
         label = within("labels", integer_table("labels", labels, 1), 0, 1)
         if len(label) != len(table):

@@ -41,9 +41,7 @@ class MaximumCoverage(PrivateProblem):
     k: int
     typical_reach: float
 
-    def __init__(
-        self, reached: ArrayLike, k: int, *, typical_reach: float = TYPICAL_REACH
-    ) -> None:
+    def __init__(self, reached: ArrayLike, k: int, *, typical_reach: float = TYPICAL_REACH) -> None:
         table = within("reached", integer_table("reached", reached, 2), 0, 1)
         if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= table.shape[1]:
             raise ParameterError(f"k: between 1 and {table.shape[1]} expected, not {k!r}")

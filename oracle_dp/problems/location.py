@@ -48,7 +48,7 @@ class _Location(PrivateProblem):
         """A customer is counted at one place."""
         return 2 if neighbors is Neighbors.REPLACE else 1
 
-    def _assignment(self, opening: IntArray, row: tuple[int, float]) -> IntegerProgram:
+    def _assignment(self, opening: IntArray, row: tuple[float, float]) -> IntegerProgram:
         """Sites first, then one binary per place and site: a place is assigned to an open site."""
         places, sites = self.costs.shape
         pairs = places * sites
@@ -153,7 +153,7 @@ class PMedian(_Location):
 class FacilityLocation(_Location):
     """Open at least one site at its public price; customers pay the cost to the nearest one.
 
-    *Sensitivity.* A customer at place i pays between the least and the greatest of the costs of i: a
+    *Sensitivity.* A customer at place i pays between the least and the greatest of its costs: a
     range R_i. Prices are public and cancel. So the range sensitivity is max R_i where a customer is
     added or removed, and twice that where one is replaced, over all public places.
 
@@ -191,9 +191,7 @@ class FacilityLocation(_Location):
         """Customers per place."""
         return self
 
-    def answer(
-        self, counts: IntArray, limits: Limits, oracle: Oracle | None = None
-    ) -> IntArray:
+    def answer(self, counts: IntArray, limits: Limits, oracle: Oracle | None = None) -> IntArray:
         """The best sites for noisy counts that a solver finds."""
         noisy = FacilityLocation(self.costs, np.maximum(counts, 0), self.opening)
         found = (oracle or Highs()).minimize(noisy.program(), limits=limits)

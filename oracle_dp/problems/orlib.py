@@ -57,7 +57,10 @@ class WarehouseFile:
         where = np.tile(np.arange(sites), customers)
         served = sp.csr_array((np.ones(pairs), (who, sites + pair)), shape=(customers, n))
         links = sp.csr_array(
-            (np.r_[np.ones(pairs), -np.ones(pairs)], (np.r_[pair, pair], np.r_[sites + pair, where])),
+            (
+                np.r_[np.ones(pairs), -np.ones(pairs)],
+                (np.r_[pair, pair], np.r_[sites + pair, where]),
+            ),
             shape=(pairs, n),
         )
         room = sp.csr_array(

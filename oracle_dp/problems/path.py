@@ -99,7 +99,9 @@ class ShortestPath(TotalsProblem):
         )
         balance = np.zeros(nodes)
         balance[self.source], balance[self.target] = 1.0, -1.0
-        names = [f"arc_{t}_{h}_{j}" for j, (t, h) in enumerate(zip(self.tails, self.heads, strict=True))]
+        names = [
+            f"arc_{t}_{h}_{j}" for j, (t, h) in enumerate(zip(self.tails, self.heads, strict=True))
+        ]
         return IntegerProgram(
             self.lengths + totals, flow, balance, balance, upper=np.ones(arcs), names=names
         )

@@ -90,9 +90,7 @@ class Assortment(TotalsProblem):
     capacity: int
     most: int
 
-    def __init__(
-        self, ratings: ArrayLike, weights: ArrayLike, capacity: int, *, most: int
-    ) -> None:
+    def __init__(self, ratings: ArrayLike, weights: ArrayLike, capacity: int, *, most: int) -> None:
         scale = _positive("most", most)
         table = within("ratings", integer_table("ratings", ratings, 2), 0, scale)
         weight = within("weights", integer_table("weights", weights, 1), 0, 2**40)
@@ -250,9 +248,7 @@ class SetCover(TotalsProblem):
         named = np.argsort(keys, axis=1)[:, : self.most_objections]
         objections = np.zeros((n_records, self.n_choices), np.int64)
         np.put_along_axis(objections, named, 1, axis=1)
-        return SetCover(
-            objections, self.covers, self.costs, most_objections=self.most_objections
-        )
+        return SetCover(objections, self.covers, self.costs, most_objections=self.most_objections)
 
 
 def _choice(

@@ -8,13 +8,24 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from oracles.selection._kernels import tilt
 from oracles.zero_one._compile import kernel
 
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
 
 @kernel
-def least_costs(starts, sites, costs, fallback, point, paid):  # type: ignore[no-untyped-def]
+def least_costs(
+    starts: IntArray,
+    sites: IntArray,
+    costs: IntArray,
+    fallback: IntArray,
+    point: IntArray,
+    paid: IntArray,
+) -> None:
     """What every client pays: the cost of its first chosen site, at most its fallback."""
     for i in range(len(fallback)):
         paid[i] = fallback[i]
@@ -25,7 +36,16 @@ def least_costs(starts, sites, costs, fallback, point, paid):  # type: ignore[no
 
 
 @kernel
-def open_clients(starts, sites, costs, counts, most, place_of, near, rows):  # type: ignore[no-untyped-def]
+def open_clients(
+    starts: IntArray,
+    sites: IntArray,
+    costs: IntArray,
+    counts: IntArray,
+    most: IntArray,
+    place_of: IntArray,
+    near: IntArray,
+    rows: IntArray,
+) -> int:
     """Clients that a free site could serve below ``most``, with the least such cost.
 
     Returns:
@@ -47,9 +67,17 @@ def open_clients(starts, sites, costs, counts, most, place_of, near, rows):  # t
 
 
 @kernel
-def crossing_duals(  # type: ignore[no-untyped-def]
-    starts, sites, costs, most, place_of, rows, n_rows, means, duals
-):  # fmt: skip
+def crossing_duals(
+    starts: IntArray,
+    sites: IntArray,
+    costs: IntArray,
+    most: IntArray,
+    place_of: IntArray,
+    rows: IntArray,
+    n_rows: int,
+    means: FloatArray,
+    duals: FloatArray,
+) -> None:
     """The cost at which a client's nearer free sites have means that add up to 1."""
     for r in range(n_rows):
         i = rows[r]
@@ -67,10 +95,32 @@ def crossing_duals(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def facility_duals(  # type: ignore[no-untyped-def]
-    client_starts, sites, costs, counts, most, near, rows, n_rows, place_of, opening, beta,
-    lower, upper, signed, starts, low, high, thetas, duals, span, steps, rate, decay, memory,
-):  # fmt: skip
+def facility_duals(
+    client_starts: IntArray,
+    sites: IntArray,
+    costs: IntArray,
+    counts: IntArray,
+    most: IntArray,
+    near: IntArray,
+    rows: IntArray,
+    n_rows: int,
+    place_of: IntArray,
+    opening: FloatArray,
+    beta: float,
+    lower: IntArray,
+    upper: IntArray,
+    signed: FloatArray,
+    starts: IntArray,
+    low: FloatArray,
+    high: FloatArray,
+    thetas: FloatArray,
+    duals: FloatArray,
+    span: FloatArray,
+    steps: int,
+    rate: float,
+    decay: float,
+    memory: float,
+) -> FloatArray:
     """Improve duals so that the envelope's sum gets small; heuristic, in floats.
 
     Args:
@@ -153,9 +203,18 @@ def facility_duals(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def facility_slopes(  # type: ignore[no-untyped-def]
-    client_starts, sites, costs, counts, rows, n_rows, place_of, duals, shift, slopes
-):  # fmt: skip
+def facility_slopes(
+    client_starts: IntArray,
+    sites: IntArray,
+    costs: IntArray,
+    counts: IntArray,
+    rows: IntArray,
+    n_rows: int,
+    place_of: IntArray,
+    duals: IntArray,
+    shift: int,
+    slopes: IntArray,
+) -> None:
     """Add ``sum_i count_i min(0, cost_if 2^shift - dual_i)`` to the slope of every free site.
 
     All in 64-bit integers, which the caller has checked to suffice.

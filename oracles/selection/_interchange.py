@@ -5,12 +5,23 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from oracles.zero_one._compile import kernel
 
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
 
 @kernel
-def interchange(costs, weights, fallback, opening, chosen, passes):  # type: ignore[no-untyped-def]
+def interchange(
+    costs: FloatArray,
+    weights: FloatArray,
+    fallback: FloatArray,
+    opening: FloatArray,
+    chosen: IntArray,
+    passes: int,
+) -> float:
     """Swap a chosen site for another while that lowers the loss.
 
     Args:

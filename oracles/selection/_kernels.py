@@ -8,14 +8,22 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from oracles.zero_one._compile import inner, kernel
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 NEWTON_STEPS = 60
 
 
 @inner
-def _moments(slope, low, high):  # type: ignore[no-untyped-def]
+def _moments(
+    slope: float,
+    low: int,
+    high: int,
+) -> tuple[float, float, float]:
     """Log-sum, mean and variance of ``exp(slope v)`` over the integers low..high."""
     top = slope * (high if slope > 0 else low)
     total = mean = square = 0.0
@@ -29,14 +37,21 @@ def _moments(slope, low, high):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _tilted(slopes, lower, upper, signed, first, last, theta, means):  # type: ignore[no-untyped-def]
+def _tilted(
+    slopes: FloatArray,
+    lower: IntArray,
+    upper: IntArray,
+    signed: FloatArray,
+    first: int,
+    last: int,
+    theta: float,
+    means: FloatArray,
+) -> tuple[float, float, float]:
     """Log-sum of a block with slopes ``slope - theta * signed``; its row's mean and variance."""
     total = activity = spread = 0.0
     for place in range(first, last):
         a = signed[place]
-        log_sum, mean, variance = _moments(
-            slopes[place] - theta * a, lower[place], upper[place]
-        )
+        log_sum, mean, variance = _moments(slopes[place] - theta * a, lower[place], upper[place])
         means[place] = mean
         total += log_sum
         activity += a * mean
@@ -45,7 +60,17 @@ def _tilted(slopes, lower, upper, signed, first, last, theta, means):  # type: i
 
 
 @inner
-def tilt(slopes, lower, upper, signed, starts, low, high, thetas, means):  # type: ignore[no-untyped-def]
+def tilt(
+    slopes: FloatArray,
+    lower: IntArray,
+    upper: IntArray,
+    signed: FloatArray,
+    starts: IntArray,
+    low: FloatArray,
+    high: FloatArray,
+    thetas: FloatArray,
+    means: FloatArray,
+) -> float:
     """Bound the log-sum over the base set by dualising every block's row.
 
     Args:
@@ -111,13 +136,31 @@ def tilt(slopes, lower, upper, signed, starts, low, high, thetas, means):  # typ
 
 
 @kernel
-def soft_means(slopes, lower, upper, signed, starts, low, high, thetas, means):  # type: ignore[no-untyped-def]
+def soft_means(
+    slopes: FloatArray,
+    lower: IntArray,
+    upper: IntArray,
+    signed: FloatArray,
+    starts: IntArray,
+    low: FloatArray,
+    high: FloatArray,
+    thetas: FloatArray,
+    means: FloatArray,
+) -> float:
     """:func:`tilt` for Python."""
     return tilt(slopes, lower, upper, signed, starts, low, high, thetas, means)
 
 
 @kernel
-def fill_table(weights, offsets, moves, least, last, margin, table):  # type: ignore[no-untyped-def]
+def fill_table(
+    weights: FloatArray,
+    offsets: IntArray,
+    moves: IntArray,
+    least: int,
+    last: FloatArray,
+    margin: float,
+    table: FloatArray,
+) -> float:
     """Log-sums of one block over what is still to be chosen, for every place and sum so far.
 
     Args:
@@ -155,4 +198,4 @@ def fill_table(weights, offsets, moves, least, last, margin, table):  # type: ig
                 if after < sums:
                     total += math.exp(weights[k] + table[i + 1, after] - top)
             table[i, s] = top + math.log(total) + margin
-    return table[0, 0]
+    return float(table[0, 0])

@@ -5,16 +5,41 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from oracles.selection._kernels import tilt
 from oracles.zero_one._compile import kernel
 
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
 
 @kernel
-def linear_duals(  # type: ignore[no-untyped-def]
-    costs, column_lower, column_upper, place_of, row_starts, columns, entries, row_low, row_high,
-    beta, lower, upper, signed, starts, low, high, thetas, duals, unit, steps, rate, decay, memory,
-):  # fmt: skip
+def linear_duals(
+    costs: FloatArray,
+    column_lower: FloatArray,
+    column_upper: FloatArray,
+    place_of: IntArray,
+    row_starts: IntArray,
+    columns: IntArray,
+    entries: FloatArray,
+    row_low: FloatArray,
+    row_high: FloatArray,
+    beta: float,
+    lower: IntArray,
+    upper: IntArray,
+    signed: FloatArray,
+    starts: IntArray,
+    low: FloatArray,
+    high: FloatArray,
+    thetas: FloatArray,
+    duals: FloatArray,
+    unit: FloatArray,
+    steps: int,
+    rate: float,
+    decay: float,
+    memory: float,
+) -> FloatArray:
     """Improve row multipliers so that the envelope's sum gets small; heuristic, in floats.
 
     Args:

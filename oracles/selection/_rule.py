@@ -5,16 +5,39 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from oracles.selection._kernels import tilt
 from oracles.zero_one._compile import kernel
 
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
 
 @kernel
-def rule_duals(  # type: ignore[no-untyped-def]
-    row_starts, tests, needed, room, positive, negative, place_of, beta,
-    lower, upper, signed, starts, low, high, thetas, up, down, steps, rate, decay, memory,
-):  # fmt: skip
+def rule_duals(
+    row_starts: IntArray,
+    tests: IntArray,
+    needed: IntArray,
+    room: IntArray,
+    positive: IntArray,
+    negative: IntArray,
+    place_of: IntArray,
+    beta: float,
+    lower: IntArray,
+    upper: IntArray,
+    signed: FloatArray,
+    starts: IntArray,
+    low: FloatArray,
+    high: FloatArray,
+    thetas: FloatArray,
+    up: FloatArray,
+    down: FloatArray,
+    steps: int,
+    rate: float,
+    decay: float,
+    memory: float,
+) -> FloatArray:
     """Improve the shares of positive and of negative rows; heuristic, in floats.
 
     Args:

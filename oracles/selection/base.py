@@ -170,7 +170,11 @@ class BaseSet:
             largest = np.bincount(block, step * end, len(self.blocks)).astype(np.int64)
             room = (largest - layout.least)[block]
             begin = np.where(step > 0, np.maximum(begin, end - room // unit), begin)
-            if (begin > end).any() or (fewest > layout.most).any() or (largest < layout.least).any():
+            if (
+                (begin > end).any()
+                or (fewest > layout.most).any()
+                or (largest < layout.least).any()
+            ):
                 return None
         tight_low, tight_high = np.empty_like(lower), np.empty_like(upper)
         tight_low[layout.order] = np.where(down, layout.upper - end, layout.lower + begin)
@@ -239,7 +243,10 @@ class Layout:
         signed = np.array(list(itertools.chain(*rows)), dtype=np.int64)
         least, most = [], []
         for block, row in zip(blocks, rows, strict=True):
-            ends = [(a * int(lower[j]), a * int(upper[j])) for a, j in zip(row, block.variables, strict=True)]
+            ends = [
+                (a * int(lower[j]), a * int(upper[j]))
+                for a, j in zip(row, block.variables, strict=True)
+            ]
             first, last = sum(map(min, ends)), sum(map(max, ends))
             low = 0 if block.low is None else max(0, block.low - first)
             high = last - first if block.high is None else min(last, block.high) - first

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from oracles.errors import ProblemError
-from oracles.lift import IntArray, ReleasedVariables
-from oracles.selection.base import BaseSet
+from oracles.lift import ReleasedVariables
+from oracles.selection.base import BaseSet, IntArray
 from oracles.selection.detect import base_set
 
 
@@ -40,7 +40,9 @@ class CountedVariables(ReleasedVariables):
         """Number of choices."""
         return self.base.n_points
 
-    def point(self, positions: Sequence[int]) -> IntArray | None:
+    def point(  # type: ignore[override]  # None, as every countable problem may have
+        self, positions: Sequence[int]
+    ) -> IntArray | None:
         """The choice at these positions, or None if the rows do not allow it."""
         chosen = super().point(positions)
         return chosen if self.base.contains(chosen) else None

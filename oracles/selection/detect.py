@@ -45,14 +45,14 @@ def base_set(
     if (lower > upper).any():
         raise InfeasibleError("program: a released variable has no integer within its bounds")
     candidates = []
-    for r in np.flatnonzero(program.integer_rows):
+    for r in np.flatnonzero(program.integer_rows).tolist():
         begin, end = program.matrix.indptr[r], program.matrix.indptr[r + 1]
         held = program.matrix.data[begin:end] != 0
         columns = program.matrix.indices[begin:end][held].tolist()
         if columns and all(j in position for j in columns):
-            block = _block(program, int(r), columns, program.matrix.data[begin:end][held], position)
+            block = _block(program, r, columns, program.matrix.data[begin:end][held], position)
             equation = block.low is not None and block.low == block.high
-            candidates.append((not equation, -len(columns), int(r), block))
+            candidates.append((not equation, -len(columns), r, block))
     taken: set[int] = set()
     blocks, held_rows = [], []
     for _, _, r, block in sorted(candidates, key=lambda found: found[:3]):

@@ -46,7 +46,7 @@ class Minorant:
     constant: int
     slopes: IntArray
     shift: int
-    duals: FloatArray
+    duals: NDArray[np.floating]
     means: FloatArray
 
     def at(self, point: IntArray) -> Fraction:

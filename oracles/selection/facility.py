@@ -98,7 +98,9 @@ class FacilityLoss:
             raise ProblemError("fallback: needed, since a choice of no site is allowed")
         else:
             most = highest
-        total = float(number.astype(float) @ np.abs(table).max(axis=1, initial=0) + np.abs(cost).sum())
+        total = float(
+            number.astype(float) @ np.abs(table).max(axis=1, initial=0) + np.abs(cost).sum()
+        )
         room = MAX_BITS - max(1, int(total)).bit_length()
         if room < 0:
             raise ProblemError("costs: the total cost must stay below 2^60; use coarser units")
@@ -138,33 +140,36 @@ class FacilityLoss:
         n_rows = open_clients(*clients, self.counts, most, place_of, near, rows)
         low, high = lower[layout.order], upper[layout.order]
         thetas, (least, greatest) = np.zeros(len(base.blocks)), base.sides
-        row_data = (low, high, layout.signed, layout.starts, least, greatest, thetas)
         if parent is None:
             even = np.empty(base.n_variables)
-            soft_means(np.zeros(base.n_variables), *row_data, even)
+            soft_means(
+                np.zeros(base.n_variables), low, high, layout.signed, layout.starts, least,
+                greatest, thetas, even,
+            )  # fmt: skip
             duals = most.astype(np.float64)
             crossing_duals(*clients, most, place_of, rows, n_rows, even, duals)
             steps, rate, end = ROOT_STEPS, ROOT_RATE, ROOT_END
             span = np.maximum(duals - near, 1e-3)
         else:
             assert isinstance(parent, _Minorant)
-            duals, span = np.clip(parent.duals, near, most), parent.span
+            duals, span = np.clip(parent.duals.astype(np.float64), near, most), parent.span
             steps, rate, end = NODE_STEPS, NODE_RATE, NODE_END
         means = facility_duals(
             *clients, self.counts, most, near, rows, n_rows, place_of,
-            self.opening[layout.order].astype(np.float64), beta, *row_data, duals, span, steps,
-            rate, (end / rate) ** (1 / steps), MEMORY,
+            self.opening[layout.order].astype(np.float64), beta, low, high, layout.signed,
+            layout.starts, least, greatest, thetas, duals, span, steps, rate,
+            (end / rate) ** (1 / steps), MEMORY,
         )  # fmt: skip
         exact = np.minimum(np.rint(duals * 2.0**self.shift).astype(np.int64), most << self.shift)
         slopes = self.opening << self.shift
-        facility_slopes(
-            *clients, self.counts, rows, n_rows, place_of, exact, self.shift, slopes
-        )
+        facility_slopes(*clients, self.counts, rows, n_rows, place_of, exact, self.shift, slopes)
         paid = most << self.shift
         paid[rows[:n_rows]] = exact[rows[:n_rows]]
         where = np.empty(base.n_variables)
         where[layout.order] = means
-        return _Minorant(int(self.counts @ paid), slopes, self.shift, duals, where, span)
+        # A partition keeps these for every node.
+        kept = duals.astype(np.float32)
+        return _Minorant(int(self.counts @ paid), slopes, self.shift, kept, where, span)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -63,9 +64,7 @@ class ProgramLoss:
     base: BaseSet = field(init=False)
     rows: IntArray = field(init=False)
 
-    def __init__(
-        self, program: IntegerProgram, released: Sequence[int], oracle: Oracle
-    ) -> None:
+    def __init__(self, program: IntegerProgram, released: Sequence[int], oracle: Oracle) -> None:
         check_lattice(program)
         chosen = tuple(int(j) for j in released)
         base, rows = base_set(program, chosen)
@@ -118,7 +117,7 @@ class ProgramLoss:
             duals = self._relaxation_duals()
             steps, rate, end = ROOT_STEPS, ROOT_RATE, ROOT_END
         else:
-            duals = parent.duals.copy()
+            duals = parent.duals.astype(np.float64)
             steps, rate, end = NODE_STEPS, NODE_RATE, NODE_END
         if not len(self.rows):
             steps = 0
@@ -171,7 +170,8 @@ class ProgramLoss:
         stacked = sp.vstack([-whole.matrix[finite_low], whole.matrix[finite_high]], format="csr")
         sides = np.concatenate([-whole.row_lower[finite_low], whole.row_upper[finite_high]])
         bounds = np.column_stack([whole.lower, whole.upper])
-        found = linprog(whole.objective, stacked, sides, bounds=bounds, method="highs")
+        solve: Any = linprog  # Its stubs know no sparse matrix.
+        found = solve(whole.objective, stacked, sides, bounds=bounds, method="highs")
         duals = np.zeros(whole.n_rows)
         if found.status == 0:
             marginals = np.asarray(found.ineqlin.marginals)

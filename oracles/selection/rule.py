@@ -86,7 +86,7 @@ class RuleLoss:
         place_of[lower == upper] = -1
         hits = self.rows[open_rows] * (lower != upper)
         starts = np.concatenate([[0], np.cumsum(hits.sum(axis=1))])
-        shares = np.ones(2 * len(self.rows)) if parent is None else parent.duals.copy()
+        shares = np.ones(2 * len(self.rows)) if parent is None else parent.duals.astype(np.float64)
         up, down = shares[: len(self.rows)][open_rows], shares[len(self.rows) :][open_rows]
         root = parent is None
         steps, rate, end = (
