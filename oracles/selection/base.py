@@ -18,6 +18,9 @@ IntArray = NDArray[np.int64]
 MAX_STATES = 4_000_000
 """Entries of one block's table: variables times distinct sums of its row."""
 
+MAX_VARIABLES = 5_000
+"""Longest vectors: beyond, rounding in logarithms could exceed the margins that are made for it."""
+
 LARGEST = 2**40
 """Largest bound or coefficient, so that sums fit into 64 bits."""
 
@@ -50,7 +53,8 @@ class BaseSet:
 
     Raises:
         ProblemError: Bounds cross or are not integers, blocks overlap, or a number is too large.
-        SpaceTooLargeError: A row has too many distinct sums to be counted by.
+        SpaceTooLargeError: A row has too many distinct sums to be counted by, or there are too many
+            variables.
         InfeasibleError: The set is empty.
     """
 
@@ -63,11 +67,13 @@ class BaseSet:
         low, high = _whole("lower", lower), _whole("upper", upper)
         if low.ndim != 1 or low.shape != high.shape or (low > high).any():
             raise ProblemError("lower and upper: vectors of one length expected, lower <= upper")
+        if len(low) > MAX_VARIABLES:
+            raise SpaceTooLargeError(f"lower: at most {MAX_VARIABLES} variables can be counted")
         object.__setattr__(self, "lower", low)
         object.__setattr__(self, "upper", high)
         object.__setattr__(self, "blocks", _with_free(tuple(blocks), len(low)))
         object.__setattr__(self, "layout", Layout.of(low, high, self.blocks))
-        if self.n_points == 0:
+        if (self.layout.most < 0).any() or self.n_points == 0:
             raise InfeasibleError("blocks: no vector satisfies their rows")
 
     # -- the usual sets ------------------------------------------------------------------------

@@ -40,6 +40,12 @@ cost per unit of the row."""
 
 MEMORY = 0.7
 
+MOST_SOLVED = 100_000
+"""Choices whose best recourse is remembered."""
+
+_UNKNOWN = -(2**62)
+"""Beyond every loss, which stays below 2^53."""
+
 FINE = 20
 """Binary digits of multipliers behind the point, where there is room."""
 
@@ -63,6 +69,7 @@ class ProgramLoss:
     oracle: Oracle
     base: BaseSet = field(init=False)
     rows: IntArray = field(init=False)
+    _solved: dict[bytes, int | None] = field(init=False, repr=False)
 
     def __init__(self, program: IntegerProgram, released: Sequence[int], oracle: Oracle) -> None:
         check_lattice(program)
@@ -70,7 +77,7 @@ class ProgramLoss:
         base, rows = base_set(program, chosen)
         for name, value in (
             ("program", program), ("released", chosen), ("oracle", oracle), ("base", base),
-            ("rows", rows),
+            ("rows", rows), ("_solved", {}),
         ):  # fmt: skip
             object.__setattr__(self, name, value)
 
@@ -91,6 +98,14 @@ class ProgramLoss:
             if not self.program.is_feasible(low):
                 return None
             return int(self.program.objective_value(low))
+        known = self._solved.get(point.tobytes(), _UNKNOWN)
+        if known is _UNKNOWN:
+            known = self._solve(low, high)
+            if len(self._solved) < MOST_SOLVED:
+                self._solved[point.tobytes()] = known
+        return known
+
+    def _solve(self, low: FloatArray, high: FloatArray) -> int | None:
         fixed = IntegerProgram(
             self.program.objective, self.program.matrix, self.program.row_lower,
             self.program.row_upper, lower=low, upper=high, constant=self.program.constant,
