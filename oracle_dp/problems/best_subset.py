@@ -25,7 +25,7 @@ class BestSubset(PrivateProblem):
     when it is added or removed, and of 2 when it is replaced.
 
     Args:
-        tests: Outcomes, 0 or 1, shape ``(records, tests)``. Private.
+        outcomes: Of every test on every record, 0 or 1, shape ``(records, tests)``. Private.
         labels: 0 or 1, shape ``(records,)``. Private.
         k: Number of tests to choose. Public.
         threshold: t, from 1 to k. Public.
@@ -35,13 +35,15 @@ class BestSubset(PrivateProblem):
         ParameterError: ``k`` or ``threshold`` is out of range.
     """
 
-    tests: IntArray
+    outcomes: IntArray
     labels: IntArray
     k: int
     threshold: int
 
-    def __init__(self, tests: ArrayLike, labels: ArrayLike, k: int, *, threshold: int = 1) -> None:
-        table = within("tests", integer_table("tests", tests, 2), 0, 1)
+    def __init__(
+        self, outcomes: ArrayLike, labels: ArrayLike, k: int, *, threshold: int = 1
+    ) -> None:
+        table = within("outcomes", integer_table("outcomes", outcomes, 2), 0, 1)
         label = within("labels", integer_table("labels", labels, 1), 0, 1)
         if len(label) != len(table):
             raise ParameterError("labels: one per record expected")
@@ -50,14 +52,14 @@ class BestSubset(PrivateProblem):
         if not isinstance(threshold, int) or not 1 <= threshold <= k:
             raise ParameterError(f"threshold: between 1 and {k} expected, not {threshold!r}")
         for name, value in (
-            ("tests", table), ("labels", label), ("k", k), ("threshold", threshold)
+            ("outcomes", table), ("labels", label), ("k", k), ("threshold", threshold)
         ):  # fmt: skip
             object.__setattr__(self, name, value)
 
     @property
     def n_choices(self) -> int:
         """One variable per test."""
-        return int(self.tests.shape[1])
+        return int(self.outcomes.shape[1])
 
     def sensitivity(self, neighbors: Neighbors | str) -> int:
         """As proven above."""
@@ -69,11 +71,11 @@ class BestSubset(PrivateProblem):
 
     def program(self) -> IntegerProgram:
         """``choose_j``, then ``error_i`` for every record."""
-        records, tests = self.tests.shape
+        records, tests = self.outcomes.shape
         sign = np.where(self.labels == 1, 1.0, -1.0)
         # Positive: score >= t (1 - error). Negative: score <= t - 1 + (k - t + 1) error.
         slack = np.where(self.labels == 1, self.threshold, self.k - self.threshold + 1)
-        scores = sp.csr_array(self.tests * sign[:, None])
+        scores = sp.csr_array(self.outcomes * sign[:, None])
         rows = sp.hstack([scores, sp.diags_array(slack.astype(float))])
         size = sp.csr_array(np.concatenate([np.ones(tests), np.zeros(records)])[None])
         low = np.where(self.labels == 1, self.threshold, 1 - self.threshold).astype(float)
@@ -102,4 +104,4 @@ class BestSubset(PrivateProblem):
     @cached_property
     def _loss(self) -> RuleLoss:
         base = BaseSet.subsets(self.n_choices, exactly=self.k)
-        return RuleLoss(base, self.tests, self.labels, self.threshold)
+        return RuleLoss(base, self.outcomes, self.labels, self.threshold)

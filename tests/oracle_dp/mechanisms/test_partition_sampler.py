@@ -1,4 +1,4 @@
-"""Exact draws from partitions: the law of a trial, the checks, and fresh partitions against truth."""
+"""Exact draws from partitions: the law of a trial, the checks, and partitions against truth."""
 
 from __future__ import annotations
 
@@ -30,6 +30,12 @@ def facility(seed: int = 0) -> FacilityLoss:
     return FacilityLoss(BaseSet.subsets(7, exactly=3), g.integers(0, 20, (12, 7)))
 
 
+def outcomes(sampler: PartitionSampler, trials: int) -> list[tuple[int, ...] | None]:
+    source = SeededBits(5)
+    drawn = [sampler.trial(source) for _ in range(trials)]
+    return [None if point is None else tuple(point.tolist()) for point in drawn]
+
+
 def rational(x: float) -> Fraction:
     mantissa, exponent = dyadic_parts(x)
     return mantissa * Fraction(2) ** (exponent - MANTISSA)
@@ -38,7 +44,9 @@ def rational(x: float) -> Fraction:
 def walk_law(envelope: Envelope, base: BaseSet) -> dict[tuple[int, ...], Fraction]:
     """The probability of every member, from the tables by definition (Lemma 2)."""
     law = {}
-    for w in itertools.product(*(range(a, b + 1) for a, b in zip(base.lower, base.upper, strict=True))):
+    for w in itertools.product(
+        *(range(a, b + 1) for a, b in zip(base.lower, base.upper, strict=True))
+    ):
         chance, place = Fraction(1), 0
         for block, table in enumerate(envelope.tables):
             total = 0
@@ -191,19 +199,18 @@ def test_a_set_without_members_is_infeasible() -> None:
             return None
 
     sampler = PartitionSampler(Nowhere(BaseSet.subsets(3), 0), Fraction(1))
-    source = SeededBits(0)
     with pytest.raises(InfeasibleError):
-        while sampler.trial(source) is None:
-            pass
+        outcomes(sampler, 1_000)
 
 
 def test_tables_that_were_dropped_are_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(partition_sampler, "MOST_WALKS", 1)
-    few, source = PartitionSampler(facility(), BETA), SeededBits(5)
-    first = [tuple(w) if (w := few.trial(source)) is not None else None for _ in range(60)]
+    few = PartitionSampler(facility(), BETA)
+    first = outcomes(few, 60)
     monkeypatch.setattr(partition_sampler, "MOST_WALKS", 10**6)
-    many, source = PartitionSampler(facility(), BETA), SeededBits(5)
-    assert first == [tuple(w) if (w := many.trial(source)) is not None else None for _ in range(60)]
+    many = PartitionSampler(facility(), BETA)
+    again = outcomes(many, 60)
+    assert first == again
     assert len(few._walks) == 1
 
 

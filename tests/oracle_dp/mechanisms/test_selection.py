@@ -71,9 +71,7 @@ def test_a_limit_refuses_and_keeps_the_charge() -> None:
     hard = FacilityLoss(BaseSet.subsets(40, exactly=12), g.integers(0, 100, (60, 40)))
     mechanism = SelectionExponential(hard, epsilon=1, sensitivity=100)
     with pytest.raises(UncertifiedError, match="depends on the data"):
-        mechanism.release(
-            limits=Limits(rounds=1), ledger=ledger, dataset="people", random_state=0
-        )
+        mechanism.release(limits=Limits(rounds=1), ledger=ledger, dataset="people", random_state=0)
     assert ledger.spent("people")[0] == 1
 
 

@@ -182,8 +182,6 @@ def test_made_up_data_do_not_depend_on_the_records(name: str) -> None:
         (lambda: MaximumCoverage([[1, 0]], 1).sensitivity("next"), ParameterError, "neighbors"),
     ],
 )  # fmt: skip
-def test_what_is_refused(
-    make: Callable[[], object], error: type[Exception], match: str
-) -> None:
+def test_what_is_refused(make: Callable[[], object], error: type[Exception], match: str) -> None:
     with pytest.raises(error, match=match):
         make()

@@ -69,7 +69,10 @@ def test_set_cover_in_both_formats(test_data: Path, tmp_path: Path) -> None:
     found = solve(whole)
     assert (found.objective, found.certificate) == (429, Certificate.SOLVER)
     # The library's own format, written from the other.
-    rows = [whole.matrix.indices[a:b] + 1 for a, b in zip(whole.matrix.indptr, whole.matrix.indptr[1:], strict=False)]
+    rows = [
+        whole.matrix.indices[a:b] + 1
+        for a, b in zip(whole.matrix.indptr, whole.matrix.indptr[1:], strict=False)
+    ]
     lines = [f"{whole.n_rows} {whole.n_variables}", " ".join(f"{c:g}" for c in whole.objective)]
     for row in rows:
         lines += [f"{len(row)}", " ".join(map(str, row))]
@@ -96,9 +99,7 @@ def test_set_cover_in_both_formats(test_data: Path, tmp_path: Path) -> None:
         (read_cover, "", "truncated"),
     ],
 )
-def test_broken_files_are_named(
-    tmp_path: Path, reader: object, text: str, match: str
-) -> None:
+def test_broken_files_are_named(tmp_path: Path, reader: object, text: str, match: str) -> None:
     path = tmp_path / "broken.txt"
     path.write_text(text)
     with pytest.raises(ModelFileError, match=match):

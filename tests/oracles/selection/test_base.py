@@ -11,7 +11,9 @@ from oracles import InfeasibleError, ProblemError, SpaceTooLargeError
 from oracles.selection.base import MAX_VARIABLES, BaseSet, Block
 
 
-def members(lower: np.ndarray, upper: np.ndarray, blocks: tuple[Block, ...]) -> set[tuple[int, ...]]:
+def members(
+    lower: np.ndarray, upper: np.ndarray, blocks: tuple[Block, ...]
+) -> set[tuple[int, ...]]:
     """By the definition, in Python integers."""
     found = set()
     ranges = [range(int(a), int(b) + 1) for a, b in zip(lower, upper, strict=True)]
@@ -37,7 +39,9 @@ def random_set(seed: int) -> tuple[np.ndarray, np.ndarray, tuple[Block, ...]]:
     blocks = []
     for part in (order[:2], order[2:5]):
         row = tuple(int(a) for a in g.integers(-3, 4, len(part)))
-        ends = [sorted((a * int(lower[j]), a * int(upper[j]))) for a, j in zip(row, part, strict=True)]
+        ends = [
+            sorted((a * int(lower[j]), a * int(upper[j]))) for a, j in zip(row, part, strict=True)
+        ]
         first, last = sum(e[0] for e in ends), sum(e[1] for e in ends)
         low, high = sorted(int(x) for x in g.integers(first, last + 1, 2))
         kind = int(g.integers(0, 3))
@@ -59,7 +63,9 @@ def test_counts_ranks_and_membership_are_those_of_enumeration(seed: int) -> None
     base = BaseSet(lower, upper, blocks)
     assert base.n_points == len(truth)
     assert {tuple(base.point_at(rank).tolist()) for rank in range(base.n_points)} == truth
-    box = itertools.product(*(range(int(a) - 1, int(b) + 2) for a, b in zip(lower, upper, strict=True)))
+    box = itertools.product(
+        *(range(int(a) - 1, int(b) + 2) for a, b in zip(lower, upper, strict=True))
+    )
     assert all(base.contains(w) == (w in truth) for w in box)
     for rank in (-1, base.n_points):
         with pytest.raises(ProblemError, match="rank"):

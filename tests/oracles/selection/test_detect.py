@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from oracles import Highs, IntegerProgram, InfeasibleError, ProblemError
+from oracles import Highs, InfeasibleError, IntegerProgram, ProblemError
 from oracles.ranking import best_points
 from oracles.selection.counted import CountedVariables
 from oracles.selection.detect import base_set
