@@ -13,7 +13,8 @@ from flint import arb, ctx, fmpq
 
 from experiments import program_exactness
 from oracle_dp.mechanisms import partition_sampler
-from oracle_dp.mechanisms.partition_sampler import PartitionSampler, Walk
+from oracle_dp.mechanisms.envelope_walk import Walk
+from oracle_dp.mechanisms.partition_sampler import PartitionSampler
 from oracle_dp.mechanisms.rejection import EnvelopeError
 from oracle_dp.noise import SeededBits
 from oracle_dp.noise.reals import MANTISSA, dyadic_parts
