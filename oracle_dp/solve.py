@@ -24,7 +24,7 @@ from oracle_dp.mechanisms.selection import SelectionExponential
 from oracle_dp.mechanisms.top_r import top_r
 from oracle_dp.models import Model, prepare, read_program
 from oracle_dp.noise import BitSource, bit_source, positive_rational
-from oracle_dp.privacy import Guarantee, Neighbors, Release
+from oracle_dp.privacy import Contingency, ContingencyKind, Guarantee, Neighbors, Release
 from oracle_dp.problems.base import PrivateProblem
 from oracle_dp.sensitivity import ASSERTED
 from oracle_dp.solve_plan import best_mechanism, choose_for_program
@@ -36,6 +36,12 @@ from oracles.selection.base import IntArray
 from oracles.selection.counted import CountedVariables
 from oracles.selection.envelope import SelectionLoss
 from oracles.selection.linear import ProgramLoss
+
+PUBLIC_PARTS = Contingency(
+    ContingencyKind.CALLER,
+    "the caller vouches that the problem's costs, sizes, scales and constraints do not depend on "
+    "private data: only the records may",
+)
 
 MECHANISMS = ("auto", "opdisc", "exponential", "top_r", "counts")
 
@@ -182,6 +188,7 @@ def _task(
         proven = {
             "sensitivity": given.sensitivity(relation),
             "sensitivity_source": given.sensitivity_source,
+            "contingencies": (PUBLIC_PARTS,),
         }
         names = tuple(f"choice_{j}" for j in range(given.n_choices))
         return _Task(

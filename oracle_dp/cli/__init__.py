@@ -6,6 +6,7 @@ import typer
 
 from oracle_dp.cli.plan import plan
 from oracle_dp.cli.plan_problem import plan_problem_command
+from oracle_dp.cli.plan_solve import plan_solve
 from oracle_dp.cli.predict import predict
 from oracle_dp.cli.solve import solve
 from oracle_dp.cli.train import train
@@ -21,6 +22,7 @@ app.command()(train)
 app.command()(predict)
 app.command()(solve)
 plan.command("problem")(plan_problem_command)
+plan.command("solve")(plan_solve)
 app.add_typer(plan, name="plan")
 
 

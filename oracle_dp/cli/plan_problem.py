@@ -41,8 +41,7 @@ def plan_problem_command(
 ) -> None:
     """Compare mechanisms on made-up records over a public domain. Nothing private is read."""
     with named_errors():
-        from fractions import Fraction
-
+        from oracle_dp.noise import positive_rational
         from oracle_dp.solve_plan import plan_problem
 
         shown = _problem(problem, public, size)
@@ -56,7 +55,7 @@ def plan_problem_command(
         for text in split(epsilons):
             lines = plan_problem(
                 shown,
-                epsilon=Fraction(text),
+                epsilon=positive_rational("epsilons", text),
                 neighbors=neighbors.value,
                 n_records=records,
                 runs=runs,

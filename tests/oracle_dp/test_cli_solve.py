@@ -70,6 +70,29 @@ def test_a_second_solver(model: Path) -> None:
     assert "CP-SAT" in "".join(done.output.split())
 
 
+def test_a_plan_on_a_public_model(model: Path) -> None:
+    done = call(
+        "plan", "solve", model, "--release", "open_*", "--sensitivity", 1, "--epsilons", "0.1,5",
+        "--runs", 3, "--json",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    lines = json.loads(done.output)
+    assert [line["mechanism"] for line in lines] == ["exponential", "opdisc"] * 2
+    for line in lines:
+        stated = float(line["why"].split(" on average")[0].split()[-1])
+        assert 0 <= line["excess"] <= stated
+    shown = call("plan", "solve", model, "--release", "x", "--sensitivity", 1)
+    assert shown.exit_code == 1
+    assert "ParameterError: release" in shown.output
+    for command in (
+        ["solve", model, "--release", "*", "--sensitivity", 1],
+        ["problem", "coverage"],
+    ):
+        wrong = call("plan", *command, "--epsilons", "some")
+        assert wrong.exit_code == 1
+        assert "ParameterError: epsilons" in wrong.output
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
