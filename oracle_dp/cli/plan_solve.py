@@ -40,8 +40,8 @@ def plan_solve(
             typer.echo(f"{'epsilon':>9}  {'mechanism':<12}  {'excess':>10}  {'share':>8}  {'s':>7}")
         for text in split(epsilons):
             lines = plan_program(
-                model, epsilon=positive_rational("epsilons", text), sensitivity=sensitivity, release=split(release),
-                neighbors=neighbors.value, runs=runs, seconds=seconds,
+                model, epsilon=positive_rational("epsilons", text), sensitivity=sensitivity,
+                release=split(release), neighbors=neighbors.value, runs=runs, seconds=seconds,
             )  # fmt: skip
             with spinner("trying on the public model"):
                 tried = list(lines)
