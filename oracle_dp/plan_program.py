@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from oracle_dp.errors import ParameterError, UncertifiedError
-from oracle_dp.mechanisms.opdisc import LATTICE_BITS
 from oracle_dp.models import Model, prepare, read_program
 from oracle_dp.noise import positive_rational
 from oracle_dp.privacy import Neighbors
@@ -24,6 +23,10 @@ from oracle_dp.solve import solve_private
 from oracle_dp.solve_plan import SECONDS, TOO_SLOW, MechanismEstimate
 from oracles import Highs, IntegerProgram, Limits
 from oracles.selection.detect import base_set
+
+
+LATTICE_STEP = 1 / 16
+"""By how much at most the lattice of ``opdisc`` enlarges a sensitivity, in units of loss."""
 
 
 def plan_program(
@@ -91,8 +94,7 @@ def _bounds(model: Model, epsilon: Fraction, sensitivity: float | Fraction) -> d
     # E[L] - min L <= (ln |W| + 1) / beta, from P[excess > t] <= |W| exp(-beta t).
     sampled = delta / float(epsilon) * (math.log(base.n_points) + 1)
     # Every coordinate's largest reward, less the least: harmonic numbers of geometric variables.
-    shift = int(2**LATTICE_BITS * delta) + 1
-    mean = d * shift / (2**LATTICE_BITS * float(epsilon))
+    mean = d * (delta + LATTICE_STEP) / float(epsilon)
     perturbed = mean * float(sum(sum(1 / i for i in range(1, int(m) + 1)) for m in sizes if m > 1))
     return {
         "exponential": f"at most {sampled:.4g} on average by theory",
