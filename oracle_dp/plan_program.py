@@ -24,7 +24,6 @@ from oracle_dp.solve_plan import SECONDS, TOO_SLOW, MechanismEstimate
 from oracles import Highs, IntegerProgram, Limits
 from oracles.selection.detect import base_set
 
-
 LATTICE_STEP = 1 / 16
 """By how much at most the lattice of ``opdisc`` enlarges a sensitivity, in units of loss."""
 

@@ -101,7 +101,7 @@ def test_pulp_models() -> None:
     if not hasattr(IntegerProgram, "from_pulp"):
         pytest.skip("this version of oracles reads no PuLP models")
     problem = pulp.LpProblem("toy", pulp.LpMaximize)
-    a, b = (pulp.LpVariable(name, cat="Binary") for name in ("open_a", "open_b"))
+    a, b = (problem.add_variable(name, cat="Binary") for name in ("open_a", "open_b"))
     problem += 3 * a + 50 * b
     problem += a + b <= 1
     found = solve_private(problem, release="open_*", epsilon=20, sensitivity=1, random_state=0)
