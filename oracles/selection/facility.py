@@ -32,7 +32,7 @@ from oracles.selection.base import BaseSet, IntArray
 from oracles.selection.envelope import FloatArray, Minorant
 
 ROOT_STEPS, ROOT_RATE, ROOT_END = 400, 0.3, 0.003
-NODE_STEPS, NODE_RATE, NODE_END = 16, 0.05, 0.005
+NODE_STEPS, NODE_RATE, NODE_END = 12, 0.15, 0.01
 """Steps of the dual ascent, the first one's size and the last one's, as a part of what a client's
 dual is above its nearest site when every site is equally likely."""
 
