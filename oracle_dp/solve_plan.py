@@ -30,10 +30,10 @@ from oracles.lift import ReleasedVariables
 from oracles.selection.base import IntArray
 from oracles.selection.detect import base_set
 
-ROUNDS = 600
+ROUNDS = 4_000
 """Trials that an exact draw gets on made-up data before it counts as too slow."""
 
-SECONDS = 20.0
+SECONDS = 30.0
 """Seconds that an exact draw or a solver gets there."""
 
 FEW_VARIABLES = 40
