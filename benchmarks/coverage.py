@@ -2,14 +2,14 @@
 
     python -m benchmarks.coverage [--people 1000,10000] [--seconds 240] [--output FILE.json]
 
-Two seeded generators: "independent", where each of 60 sites reaches a person by a chance of its own,
-uniform on (0, 0.16); and "nearby", where people and sites are uniform in the unit square and a
-site at distance d reaches a person with chance exp(-(d / 0.13)^2). 8 sites are to be chosen; epsilon 1,
-neighbours ``add_remove``. Excess is the mean number of people missed beyond the fewest known.
-"Greedy" chooses 8 times one site by the exponential mechanism on how many more people it reaches,
-with epsilon / 8 each (Gupta, Ligett, McSherry, Roth, Talwar, SODA 2010, without its further
-constants). HiGHS gets the same problem without privacy, from nothing. Ratios are of processor time,
-which other work on the machine disturbs least; the wall clock's seconds stand beside it.
+Two seeded generators: "independent", where each of 60 sites reaches a person by a chance of its
+own, uniform on (0, 0.16); and "nearby", where people and sites are uniform in the unit square and a
+site at distance d reaches a person with chance exp(-(d / 0.13)^2). 8 sites are to be chosen;
+epsilon 1, neighbours ``add_remove``. Excess is the mean number of people missed beyond the fewest
+known. "Greedy" chooses 8 times one site by the exponential mechanism on how many more people it
+reaches, with epsilon / 8 each (Gupta, Ligett, McSherry, Roth, Talwar, SODA 2010, without its
+further constants). HiGHS gets the same problem without privacy, from nothing. Ratios are of
+processor time, which other work on the machine disturbs least; the wall clock stands beside it.
 """
 
 from __future__ import annotations
