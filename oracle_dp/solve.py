@@ -9,7 +9,7 @@ caller's promise, and every guarantee says so.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,74 +18,20 @@ import numpy as np
 from oracle_dp.errors import ParameterError
 from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms.base import limits_or_none
-from oracle_dp.mechanisms.histogram import Histogram, HistogramObjective, counts_histogram
+from oracle_dp.mechanisms.histogram import counts_histogram
 from oracle_dp.mechanisms.opdisc import opdisc
 from oracle_dp.mechanisms.selection import SelectionExponential
 from oracle_dp.mechanisms.top_r import top_r
-from oracle_dp.models import Model, prepare, read_program
 from oracle_dp.noise import BitSource, bit_source, positive_rational
-from oracle_dp.privacy import Contingency, ContingencyKind, Guarantee, Neighbors, Release
-from oracle_dp.problems.base import PrivateProblem
-from oracle_dp.sensitivity import ASSERTED
+from oracle_dp.privacy import Guarantee, Neighbors, Release
 from oracle_dp.solve_plan import best_mechanism, choose_for_program
+from oracle_dp.solve_task import Task, make_task
 from oracles import Certificate, Limits, Oracle
 from oracles.backends import backend
 from oracles.cross_check import CrossCheck
-from oracles.lift import ReleasedVariables
 from oracles.selection.base import IntArray
-from oracles.selection.counted import CountedVariables
-from oracles.selection.envelope import SelectionLoss
-from oracles.selection.linear import ProgramLoss
-
-PUBLIC_PARTS = Contingency(
-    ContingencyKind.CALLER,
-    "the caller vouches that the problem's costs, sizes, scales and constraints do not depend on "
-    "private data: only the records may",
-)
 
 MECHANISMS = ("auto", "opdisc", "exponential", "top_r", "counts")
-
-
-@dataclass(frozen=True, eq=False)
-class _Task:
-    """What a mechanism is given: a model or problem, and everything that was asked for."""
-
-    names: tuple[str, ...]
-    oracle: Oracle
-    neighbors: Neighbors
-    common: dict[str, Any]
-    model: Model | None = None
-    problem: PrivateProblem | None = None
-    histogram: Histogram | None = None
-    n_best: int = 10
-
-    def loss(self) -> SelectionLoss:
-        """For exact sampling."""
-        if self.problem is not None:
-            found = self.problem.loss()
-            if found is None:
-                raise ParameterError(
-                    f"mechanism: {type(self.problem).__name__} has no envelope to sample from"
-                )
-            return found
-        model = self._model()
-        return ProgramLoss(model.program, model.released, self.oracle)
-
-    def variables(self) -> ReleasedVariables:
-        """For minimisation with rewards."""
-        model = self._model()
-        return ReleasedVariables(model.program, model.released, self.oracle)
-
-    def counted(self) -> CountedVariables:
-        """For ranking."""
-        model = self._model()
-        return CountedVariables(model.program, model.released, self.oracle)
-
-    def _model(self) -> Model:
-        if self.model is not None:
-            return self.model
-        assert self.problem is not None, "a task has a model, a problem or a histogram's model"
-        return Model(self.problem.program(), tuple(range(self.problem.n_choices)))
 
 
 def solve_private(
@@ -102,7 +48,7 @@ def solve_private(
     dataset: str | None = None,
     cross_check: Oracle | str | None = None,
     random_state: int | BitSource | None = None,
-    oracle: Oracle | str = "highs",
+    oracle: Oracle | str | None = None,
     n_best: int = 10,
     planned_records: int = 1_000,
 ) -> Release[dict[str, int]]:
@@ -129,7 +75,8 @@ def solve_private(
         cross_check: A second oracle that must prove the same minimum, or its name.
         random_state: None for the operating system's randomness; an integer reproduces a run and
             marks the release as not private.
-        oracle: What minimises: an oracle, or ``"highs"``, ``"cp_sat"``, ``"scip"``.
+        oracle: What minimises: an oracle, or ``"highs"``, ``"cp_sat"``, ``"scip"``. Default: a
+            search in integers for p-median, facility location and coverage, else HiGHS.
         n_best: R of ``"top_r"``: public, fixed before the data are looked at.
         planned_records: ``"auto"`` with a problem class: how many made-up records the plan is tried
             on. Public: never read it from data whose size is private.
@@ -156,10 +103,13 @@ def solve_private(
         "epsilon": epsilon, "limits": limits, "ledger": ledger, "dataset": dataset,
         "random_state": source, "neighbors": Neighbors.parse(neighbors),
     }  # fmt: skip
-    solver = backend(oracle)
+    solver = backend("highs" if oracle is None else oracle)
     if cross_check is not None:
         solver = CrossCheck(solver, backend(cross_check))
-    task = _task(program, sensitivity, release, solver, common, n_best)
+    task = replace(
+        make_task(program, sensitivity, release, solver, common, n_best),
+        is_native=oracle is None and cross_check is None,
+    )
     chosen = mechanism if mechanism != "auto" else _choose(task, planned_records, epsilon)
     if chosen == "counts":
         found = _counts(task)
@@ -171,55 +121,7 @@ def solve_private(
     return Release(_named(task, found.value), found.guarantee)
 
 
-def _task(
-    given: Any,
-    sensitivity: float | Fraction | None,
-    release: str | Sequence[str] | None,
-    oracle: Oracle,
-    common: dict[str, Any],
-    n_best: int,
-) -> _Task:
-    relation: Neighbors = common["neighbors"]
-    if isinstance(given, PrivateProblem):
-        if sensitivity is not None or release is not None:
-            raise ParameterError(
-                "sensitivity and release: a problem class has its own; leave them out"
-            )
-        proven = {
-            "sensitivity": given.sensitivity(relation),
-            "sensitivity_source": given.sensitivity_source,
-            "contingencies": (PUBLIC_PARTS,),
-        }
-        names = tuple(f"choice_{j}" for j in range(given.n_choices))
-        return _Task(
-            names, oracle, relation, {**common, **proven}, problem=given,
-            histogram=given.histogram(), n_best=n_best,
-        )  # fmt: skip
-    histogram = given if isinstance(given, HistogramObjective) else None
-    if histogram is not None:
-        whole = histogram.with_counts(histogram.counts)
-        names = tuple(whole.names[j] for j in histogram.released)
-        if sensitivity is None:
-            return _Task(names, oracle, relation, common, histogram=histogram, n_best=n_best)
-        model = prepare(whole, list(names))
-    else:
-        if release is None:
-            raise ParameterError("release: name the variables to publish, such as 'open_*'")
-        if sensitivity is None:
-            raise ParameterError(
-                "sensitivity: needed: the most by which one record changes a difference of two "
-                "objectives"
-            )
-        model = prepare(read_program(given), release)
-    positive_rational("sensitivity", sensitivity)
-    stated = {"sensitivity": sensitivity, "sensitivity_source": ASSERTED}
-    return _Task(
-        model.names, oracle, relation, {**common, **stated}, model=model, histogram=histogram,
-        n_best=n_best,
-    )  # fmt: skip
-
-
-def _choose(task: _Task, planned_records: int, epsilon: float | Fraction) -> str:
+def _choose(task: Task, planned_records: int, epsilon: float | Fraction) -> str:
     """From public facts only."""
     if task.problem is not None:
         return best_mechanism(
@@ -231,7 +133,7 @@ def _choose(task: _Task, planned_records: int, epsilon: float | Fraction) -> str
     return choose_for_program(task.model)
 
 
-def _only_choice(task: _Task, within: Limits) -> IntArray | None:
+def _only_choice(task: Task, within: Limits) -> IntArray | None:
     """The released variables, if the public constraints leave one choice only.
 
     Raises:
@@ -261,19 +163,19 @@ def _public(neighbors: Neighbors) -> Guarantee:
     )  # fmt: skip
 
 
-def _named(task: _Task, value: IntArray) -> dict[str, int]:
+def _named(task: Task, value: IntArray) -> dict[str, int]:
     return {name: int(x) for name, x in zip(task.names, value, strict=True)}
 
 
-def _opdisc(task: _Task) -> Release[IntArray]:
+def _opdisc(task: Task) -> Release[IntArray]:
     return opdisc(task.variables(), **task.common)
 
 
-def _top_r(task: _Task) -> Release[IntArray]:
+def _top_r(task: Task) -> Release[IntArray]:
     return top_r(task.counted(), n_best=task.n_best, **task.common)
 
 
-def _exponential(task: _Task) -> Release[IntArray]:
+def _exponential(task: Task) -> Release[IntArray]:
     own = ("epsilon", "sensitivity", "sensitivity_source", "neighbors")
     sampled = SelectionExponential(
         task.loss(), **{key: task.common[key] for key in own if key in task.common}
@@ -281,7 +183,7 @@ def _exponential(task: _Task) -> Release[IntArray]:
     return sampled.release(**{key: value for key, value in task.common.items() if key not in own})
 
 
-def _counts(task: _Task) -> Release[IntArray]:
+def _counts(task: Task) -> Release[IntArray]:
     if task.histogram is None:
         raise ParameterError(
             "mechanism: 'counts' needs a HistogramObjective, or a problem class with a histogram"

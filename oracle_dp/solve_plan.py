@@ -29,6 +29,8 @@ from oracles import Highs, Limits
 from oracles.lift import ReleasedVariables
 from oracles.selection.base import IntArray
 from oracles.selection.detect import base_set
+from oracles.selection.facility import FacilityLoss
+from oracles.selection.problem import FacilityProblem
 
 ROUNDS = 4_000
 """Trials that an exact draw gets on made-up data before it counts as too slow."""
@@ -158,9 +160,8 @@ def _run(
         ).value
     sensitivity = data.sensitivity(relation)
     if name == "opdisc":
-        variables = ReleasedVariables(data.program(), tuple(range(data.n_choices)), Highs())
         return opdisc(
-            variables, epsilon=epsilon, sensitivity=sensitivity, neighbors=relation,
+            _variables(data), epsilon=epsilon, sensitivity=sensitivity, neighbors=relation,
             limits=Limits(seconds=SECONDS), random_state=seed,
         ).value  # fmt: skip
     loss = data.loss()
@@ -169,6 +170,13 @@ def _run(
         loss, epsilon=epsilon, sensitivity=sensitivity, neighbors=relation
     )
     return sampled.release(limits=Limits(rounds=ROUNDS, seconds=SECONDS), random_state=seed).value
+
+
+def _variables(data: PrivateProblem) -> ReleasedVariables | FacilityProblem:
+    loss = data.loss()
+    if isinstance(loss, FacilityLoss):
+        return FacilityProblem(loss)
+    return ReleasedVariables(data.program(), tuple(range(data.n_choices)), Highs())
 
 
 def _best_known(data: PrivateProblem, losses: list[float]) -> float:

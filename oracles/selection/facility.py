@@ -101,9 +101,13 @@ class FacilityLoss:
         total = float(
             number.astype(float) @ np.abs(table).max(axis=1, initial=0) + np.abs(cost).sum()
         )
-        room = MAX_BITS - max(1, int(total)).bit_length()
+        # Times the number of sites: sums of slopes over all of them fit too.
+        room = MAX_BITS - max(1, int(total) * sites).bit_length()
         if room < 0:
-            raise ProblemError("costs: the total cost must stay below 2^60; use coarser units")
+            raise ProblemError(
+                "costs: the total cost times the number of sites must stay below 2^60; use "
+                "coarser units"
+            )
         # Sites that cost no less than the fallback never matter.
         ordered = np.argsort(table, axis=1, kind="stable")
         by_cost = np.take_along_axis(table, ordered, axis=1)
