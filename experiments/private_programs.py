@@ -11,7 +11,7 @@ least known. ``auto`` is asked with the number of records and never sees them. I
 mean excess of its choice is no larger than that of any other mechanism, up to 0.1 % of the least
 known loss, below which a difference of means is noise of the few runs.
 
-``opdisc`` needs a solver's proof for every run; it gets one run per configuration.
+``top_r`` has R = 10, and runs where the choices can be counted.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from oracle_dp.solve import solve_private
 from oracle_dp.solve_plan import best_mechanism
 from oracles import Limits
 from oracles.selection.base import IntArray
+from oracles.selection.facility import FacilityLoss
 
 RELATION = "add_remove"
 ITEMS, STARS = 50, 5
@@ -117,7 +118,9 @@ def configuration(
     found = {"exponential": measure(private("exponential"), problem, draws)}
     if problem.histogram() is not None:
         found["counts"] = measure(private("counts"), problem, draws)
-    found["opdisc"] = measure(private("opdisc"), problem, 1)
+    found["opdisc"] = measure(private("opdisc"), problem, draws)
+    if isinstance(problem.loss(), FacilityLoss):
+        found["top_r"] = measure(private("top_r"), problem, draws)
     found["uniform"] = measure(lambda _: uniform_choice(problem, generator), problem, 200)
     histogram = problem.histogram()
     known = [min(line["losses"]) for line in found.values()]
