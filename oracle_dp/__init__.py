@@ -30,9 +30,11 @@ if TYPE_CHECKING:
     from oracle_dp.mechanisms.blockwise import blockwise
     from oracle_dp.mechanisms.counts import counts_zero_one
     from oracle_dp.mechanisms.exponential import ZeroOneExponential, exponential
+    from oracle_dp.mechanisms.histogram import HistogramObjective
     from oracle_dp.mechanisms.opdisc import opdisc
     from oracle_dp.mechanisms.top_r import top_r
     from oracle_dp.privacy import Guarantee, Neighbors, Release
+    from oracle_dp.solve import solve_private
 
 _HOMES = {
     "Binned": "domain",
@@ -45,6 +47,7 @@ _HOMES = {
     "Domain": "domain",
     "DomainError": "errors",
     "Guarantee": "privacy",
+    "HistogramObjective": "mechanisms.histogram",
     "Ledger": "ledger",
     "LedgerError": "errors",
     "LedgerFileError": "errors",
@@ -66,6 +69,7 @@ _HOMES = {
     "counts_zero_one": "mechanisms.counts",
     "exponential": "mechanisms.exponential",
     "opdisc": "mechanisms.opdisc",
+    "solve_private": "solve",
     "top_r": "mechanisms.top_r",
 }
 
@@ -80,6 +84,7 @@ __all__ = [
     "Domain",
     "DomainError",
     "Guarantee",
+    "HistogramObjective",
     "Ledger",
     "LedgerError",
     "LedgerFileError",
@@ -101,6 +106,7 @@ __all__ = [
     "counts_zero_one",
     "exponential",
     "opdisc",
+    "solve_private",
     "top_r",
 ]
 
