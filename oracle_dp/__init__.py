@@ -33,10 +33,12 @@ if TYPE_CHECKING:
     from oracle_dp.mechanisms.blockwise import blockwise
     from oracle_dp.mechanisms.counts import counts_zero_one
     from oracle_dp.mechanisms.exponential import ZeroOneExponential, exponential
+    from oracle_dp.mechanisms.histogram import HistogramObjective
     from oracle_dp.mechanisms.opdisc import opdisc
     from oracle_dp.mechanisms.opsamp import opsamp
     from oracle_dp.mechanisms.top_r import top_r
     from oracle_dp.privacy import Guarantee, Neighbors, Release
+    from oracle_dp.solve import solve_private
 
 _HOMES = {
     "Binned": "domain",
@@ -49,6 +51,7 @@ _HOMES = {
     "Domain": "domain",
     "DomainError": "errors",
     "Guarantee": "privacy",
+    "HistogramObjective": "mechanisms.histogram",
     "Ledger": "ledger",
     "LedgerError": "errors",
     "LedgerFileError": "errors",
@@ -74,6 +77,7 @@ _HOMES = {
     "exponential": "mechanisms.exponential",
     "opdisc": "mechanisms.opdisc",
     "opsamp": "mechanisms.opsamp",
+    "solve_private": "solve",
     "top_r": "mechanisms.top_r",
 }
 
@@ -88,6 +92,7 @@ __all__ = [
     "Domain",
     "DomainError",
     "Guarantee",
+    "HistogramObjective",
     "Ledger",
     "LedgerError",
     "LedgerFileError",
@@ -113,6 +118,7 @@ __all__ = [
     "exponential",
     "opdisc",
     "opsamp",
+    "solve_private",
     "top_r",
 ]
 

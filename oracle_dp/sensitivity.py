@@ -11,3 +11,8 @@ most 1 when the record appears or vanishes, and by at most 2 when it is replaced
 
 PROVED = "proved for the 0-1 loss"
 ASSERTED = "asserted by the caller"
+
+
+def is_proved(source: str) -> bool:
+    """Whether a sensitivity's source is a proof, of this package, and not the caller's word."""
+    return source.startswith("proved")

@@ -107,3 +107,12 @@ class CountableProblem(OneHotProblem[PointT], Protocol[PointT]):
     def point(self, positions: Sequence[int]) -> PointT | None:
         """The point at these positions, as ``minimize`` would return it; None if there is none."""
         ...
+
+
+@runtime_checkable
+class RankedProblem(CountableProblem[PointT], Protocol[PointT]):
+    """A countable problem whose points also have ranks: where points are rare among positions."""
+
+    def point_at(self, rank: int) -> PointT:
+        """The point of a rank from 0 to ``n_points - 1``; all ranks give all points."""
+        ...

@@ -9,7 +9,10 @@ import typer
 from oracle_dp.cli.domain import domain
 from oracle_dp.cli.ledger import ledger
 from oracle_dp.cli.plan import plan
+from oracle_dp.cli.plan_problem import plan_problem_command
+from oracle_dp.cli.plan_solve import plan_solve
 from oracle_dp.cli.predict import predict
+from oracle_dp.cli.solve import solve
 from oracle_dp.cli.train import train
 
 app = typer.Typer(
@@ -44,6 +47,9 @@ def _options(
 app.command()(train)
 app.command()(predict)
 app.command()(domain)
+app.command()(solve)
+plan.command("problem")(plan_problem_command)
+plan.command("solve")(plan_solve)
 app.add_typer(plan, name="plan")
 app.add_typer(ledger, name="ledger")
 

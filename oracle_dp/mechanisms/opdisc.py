@@ -39,7 +39,7 @@ from oracle_dp.mechanisms.base import (
 from oracle_dp.mechanisms.perturbation import Perturbation, perturbation_of
 from oracle_dp.noise import BitSource, bit_source, positive_rational, rational
 from oracle_dp.privacy import Contingency, Guarantee, Neighbors, Release
-from oracle_dp.sensitivity import ASSERTED, PROVED
+from oracle_dp.sensitivity import ASSERTED, is_proved
 from oracles import Certificate, Limits, Solution
 from oracles.coordinates import OneHotProblem, SphereProblem
 
@@ -143,7 +143,7 @@ def opdisc(
     solution = _perturbed_minimum(problem, perturbation, source, within)
     value = require_certified(solution)
     solver = solution.oracle if solution.certificate is Certificate.SOLVER else None
-    vouched = sensitivity_source != PROVED
+    vouched = not is_proved(sensitivity_source)
     met = conditions(source, within, solver=solver, vouched=vouched)
     return Release(
         value,

@@ -38,9 +38,9 @@ from oracle_dp.mechanisms.base import (
 from oracle_dp.noise import BitSource, bit_source, positive_rational, uniform_below
 from oracle_dp.noise.reals import pick_real, real_exp
 from oracle_dp.privacy import Contingency, Guarantee, Neighbors, Release
-from oracle_dp.sensitivity import ASSERTED, PROVED
+from oracle_dp.sensitivity import ASSERTED, is_proved
 from oracles import Certificate, Limits
-from oracles.coordinates import CountableProblem
+from oracles.coordinates import CountableProblem, RankedProblem
 from oracles.ranking import Ranked, best_points, check_rankable
 
 PointT = TypeVar("PointT")
@@ -80,6 +80,12 @@ class CappedLaw:
             assert value is not None, "a minimiser is a point"
             return value
         listed = {point.positions for point in self.best}
+        if isinstance(problem, RankedProblem):
+            while True:
+                rank = uniform_below(source, len(self.best) + self.others)
+                found: PointT = problem.point_at(rank)
+                if problem.positions(found) not in listed:
+                    return found
         while True:
             positions = tuple(uniform_below(source, size) for size in problem.sizes)
             value = problem.point(positions)
@@ -105,7 +111,8 @@ def top_r(
 
     Args:
         problem: An integer loss over a public set whose size is known: a ``ZeroOneProblem``, a
-            ``FiniteTable``, or the ``ReleasedVariables`` of a program without rows.
+            ``FiniteTable``, the ``ReleasedVariables`` of a program without rows, or its
+            ``CountedVariables`` where a base set holds all rows.
         n_best: R, positive and public: fixed before the data are looked at.
         epsilon: Positive.
         sensitivity: Range sensitivity of the loss under ``neighbors``, positive.
@@ -165,7 +172,7 @@ def top_r(
         certificate=solution.certificate,
         contingencies=(
             *contingencies,
-            *conditions(source, within, solver=solver, vouched=sensitivity_source != PROVED),
+            *conditions(source, within, solver=solver, vouched=not is_proved(sensitivity_source)),
         ),
     )
     return Release(law.draw(problem, source), guarantee)
@@ -183,6 +190,7 @@ def _n_points(problem: CountableProblem[PointT], within: Limits) -> int:
     problem.check(limits=within)
     if problem.n_points is None:
         raise ParameterError(
-            "problem: Top-R needs the number of points, which is not known for a program with rows"
+            "problem: Top-R needs the number of points, which is not known for rows that no base "
+            "set holds"
         )
     return problem.n_points

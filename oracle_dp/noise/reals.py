@@ -115,11 +115,19 @@ def dyadic(logarithm: float, shift: int) -> int:
     It rounds relatively by less than 2^-40 for logarithms up to 4000 in size. What matters is
     only that equal floats give equal integers: masses are what this function says they are.
     """
+    mantissa, exponent = dyadic_parts(logarithm)
+    moved = exponent + shift
+    return mantissa << moved if moved >= 0 else mantissa >> -moved
+
+
+def dyadic_parts(logarithm: float) -> tuple[int, int]:
+    """A fixed function of a float: integers with ``m 2^(e - 52)`` about ``exp(logarithm)``.
+
+    As :func:`dyadic`, and never 0.
+    """
     power = logarithm / math.log(2)
     whole = math.floor(power)
-    mantissa = int(2.0 ** (power - whole) * 2.0**MANTISSA)
-    moved = whole + shift
-    return mantissa << moved if moved >= 0 else mantissa >> -moved
+    return int(2.0 ** (power - whole) * 2.0**MANTISSA), whole
 
 
 def pick_mass(masses: Sequence[int], total: int, source: BitSource) -> int | None:

@@ -54,8 +54,12 @@ class _Cache(_Base):  # type: ignore[misc]  # numba is untyped
     kernels that it calls: after a change there, code on disk must not be used.
     """
 
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        self._folder = Path(function.__code__.co_filename).parent
+
     def _index_key(self, sig: Any, codegen: Any) -> Any:
-        return (*super()._index_key(sig, codegen), _digest())
+        return (*super()._index_key(sig, codegen), _digest(self._folder))
 
     def save_overload(self, sig: Any, data: Any) -> None:
         with contextlib.suppress(OSError):  # a full disk is no reason to fail
@@ -63,10 +67,10 @@ class _Cache(_Base):  # type: ignore[misc]  # numba is untyped
 
 
 @functools.cache
-def _digest() -> str:
-    """A digest of the sources that kernels are made from."""
+def _digest(folder: Path) -> str:
+    """A digest of the sources that a folder's kernels are made from."""
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for path in sorted(folder.glob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

@@ -569,7 +569,7 @@ def test_machine_code_on_disk_is_used_again_until_a_source_changes() -> None:
         minimize(cells)
         from oracles.zero_one import _compile, _tree
         print(sum(_tree.run.stats.cache_hits.values()))
-        _compile._digest = lambda: "another"
+        _compile._digest = lambda folder: "another"
         print(_tree.run._cache.load_overload(_tree.run.signatures[0], _tree.run.targetctx))
     """
     command = [sys.executable, "-c", textwrap.dedent(program)]

@@ -1,0 +1,214 @@
+"""Which mechanism for a private integer program: chosen without a look at the private data.
+
+For a problem class every mechanism that applies is tried on made-up records over the same public
+domain, with seeded noise, and the mean excess loss over the best known choice is compared. For a
+program without a class only the constraints are looked at. Both are functions of public facts, so
+the choice tells nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from oracle_dp.errors import ParameterError, UncertifiedError
+from oracle_dp.mechanisms.histogram import counts_histogram
+from oracle_dp.mechanisms.opdisc import opdisc
+from oracle_dp.mechanisms.selection import SelectionExponential
+from oracle_dp.models import Model
+from oracle_dp.noise import positive_rational
+from oracle_dp.privacy import Neighbors
+from oracle_dp.problems.base import PrivateProblem
+from oracles import Highs, Limits
+from oracles.released import ReleasedVariables
+from oracles.selection.base import IntArray
+from oracles.selection.detect import base_set
+from oracles.selection.facility import FacilityLoss
+from oracles.selection.problem import FacilityProblem
+
+ROUNDS = 2_000
+"""Trials that an exact draw gets on made-up data before it counts as too slow. Not seconds: the
+same question gets the same answer on every machine."""
+
+SECONDS = 30.0
+"""Seconds that a solver gets there."""
+
+FEW_VARIABLES = 40
+"""Up to so many variables, rows that no base set holds are left to the sampler."""
+
+TOO_SLOW = "did not finish on made-up data within its limits"
+
+
+@dataclass(frozen=True, slots=True)
+class MechanismEstimate:
+    """What a mechanism did on made-up data.
+
+    Attributes:
+        mechanism: Its name.
+        excess: Mean loss beyond the best known choice; infinite if a run did not finish.
+        relative: The same as a share of that choice's loss, NaN where it is 0.
+        seconds: Mean time of a run.
+        why: A sentence for a person.
+    """
+
+    mechanism: str
+    excess: float
+    relative: float
+    seconds: float
+    why: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-able data."""
+        return asdict(self)
+
+
+def best_mechanism(
+    problem: PrivateProblem,
+    *,
+    epsilon: float | Fraction,
+    neighbors: Neighbors | str = Neighbors.REPLACE,
+    n_records: int = 1_000,
+) -> str:
+    """The mechanism with the least excess on made-up data; ``opdisc`` if no other finishes."""
+    found = list(plan_problem(problem, epsilon=epsilon, neighbors=neighbors, n_records=n_records))
+    finished = [line for line in found if math.isfinite(line.excess)]
+    return min(finished, key=lambda line: line.excess).mechanism if finished else "opdisc"
+
+
+def plan_problem(
+    problem: PrivateProblem,
+    *,
+    epsilon: float | Fraction,
+    neighbors: Neighbors | str = Neighbors.REPLACE,
+    n_records: int = 1_000,
+    runs: int = 8,
+    with_opdisc: bool = False,
+) -> Iterator[MechanismEstimate]:
+    """Try the mechanisms of a problem class on made-up records, one line each.
+
+    Args:
+        problem: Its public parts are used; its records are not looked at.
+        epsilon: Positive.
+        neighbors: The neighbour relation.
+        n_records: How many records to make up. Public.
+        runs: Data sets to make up, positive.
+        with_opdisc: Whether to try ``opdisc`` too, which needs a solver's proof in every run.
+
+    Raises:
+        ParameterError: A parameter is out of range.
+    """
+    positive_rational("epsilon", epsilon)
+    if n_records < 1 or runs < 1:
+        raise ParameterError("n_records and runs: positive numbers expected")
+    relation = Neighbors.parse(neighbors)
+    made_up = [problem.synthetic(n_records, seed) for seed in range(runs)]
+    names = [
+        name
+        for name, applies in (
+            ("counts", problem.histogram() is not None),
+            ("exponential", problem.loss() is not None),
+            ("opdisc", with_opdisc),
+        )
+        if applies
+    ]
+    tried = {name: _try_all(name, made_up, epsilon, relation) for name in names}
+    best = [_best_known(data, [tried[name][s][0] for name in names])
+            for s, data in enumerate(made_up)]  # fmt: skip
+    for name in names:
+        yield _summary(name, tried[name], best)
+
+
+def _try_all(
+    name: str,
+    made_up: list[PrivateProblem],
+    epsilon: float | Fraction,
+    relation: Neighbors,
+) -> list[tuple[float, float]]:
+    """All runs; after one that did not finish the others count as unfinished too."""
+    runs: list[tuple[float, float]] = []
+    for seed, data in enumerate(made_up):
+        stuck = bool(runs) and not math.isfinite(runs[-1][0])
+        runs.append(runs[-1] if stuck else _try(name, data, epsilon, relation, seed))
+    return runs
+
+
+def _try(
+    name: str, data: PrivateProblem, epsilon: float | Fraction, relation: Neighbors, seed: int
+) -> tuple[float, float]:
+    """Loss and seconds of one seeded run on made-up data; infinite where it did not finish."""
+    begun = time.perf_counter()
+    try:
+        choice = _run(name, data, epsilon, relation, seed)
+    except UncertifiedError:
+        return math.inf, time.perf_counter() - begun
+    return float(data.value(choice)), time.perf_counter() - begun
+
+
+def _run(
+    name: str, data: PrivateProblem, epsilon: float | Fraction, relation: Neighbors, seed: int
+) -> IntArray:
+    if name == "counts":
+        histogram = data.histogram()
+        assert histogram is not None, "only problems with a histogram are tried"
+        return counts_histogram(
+            histogram, epsilon=epsilon, neighbors=relation, random_state=seed
+        ).value
+    sensitivity = data.sensitivity(relation)
+    if name == "opdisc":
+        return opdisc(
+            _variables(data), epsilon=epsilon, sensitivity=sensitivity, neighbors=relation,
+            limits=Limits(seconds=SECONDS), random_state=seed,
+        ).value  # fmt: skip
+    loss = data.loss()
+    assert loss is not None, "only problems with an envelope are tried"
+    sampled = SelectionExponential(
+        loss, epsilon=epsilon, sensitivity=sensitivity, neighbors=relation
+    )
+    return sampled.release(limits=Limits(rounds=ROUNDS), random_state=seed).value
+
+
+def _variables(data: PrivateProblem) -> ReleasedVariables | FacilityProblem:
+    loss = data.loss()
+    if isinstance(loss, FacilityLoss):
+        return FacilityProblem(loss)
+    return ReleasedVariables(data.program(), tuple(range(data.n_choices)), Highs())
+
+
+def _best_known(data: PrivateProblem, losses: list[float]) -> float:
+    """The least loss known on made-up data: of the runs, and of runs almost without noise."""
+    found = list(losses)
+    histogram = data.histogram()
+    if histogram is not None:
+        found.append(float(data.value(histogram.answer(histogram.counts, Limits(seconds=SECONDS)))))
+    elif data.loss() is not None:
+        found.append(_try("exponential", data, 100, Neighbors.ADD_REMOVE, 0)[0])
+    return min(found)
+
+
+def _summary(name: str, runs: list[tuple[float, float]], best: list[float]) -> MechanismEstimate:
+    seconds = float(np.mean([run[1] for run in runs]))
+    excess = float(np.mean([run[0] - least for run, least in zip(runs, best, strict=True)]))
+    if not math.isfinite(excess):
+        return MechanismEstimate(name, math.inf, math.nan, seconds, TOO_SLOW)
+    scale = abs(float(np.mean(best)))
+    relative = excess / scale if scale else math.nan
+    why = f"mean loss beyond the best known choice, over {len(runs)} made-up data sets"
+    return MechanismEstimate(name, excess, relative, seconds, why)
+
+
+def choose_for_program(model: Model) -> str:
+    """For a program without a class, by its constraints alone.
+
+    ``exponential`` where a base set holds all rows (then a draw is one dynamic program) or few
+    variables are left to a search, if there is no recourse; ``opdisc`` otherwise.
+    """
+    if len(model.released) < model.program.n_variables:
+        return "opdisc"
+    _, rows = base_set(model.program, model.released)
+    return "opdisc" if len(rows) and len(model.released) > FEW_VARIABLES else "exponential"

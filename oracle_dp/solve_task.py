@@ -1,0 +1,135 @@
+"""What a mechanism is given: a model, problem or histogram, read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from oracle_dp.errors import ParameterError
+from oracle_dp.mechanisms.histogram import Histogram, HistogramObjective
+from oracle_dp.models import Model, prepare, read_program
+from oracle_dp.noise import positive_rational
+from oracle_dp.privacy import Contingency, ContingencyKind, Neighbors
+from oracle_dp.problems.base import PrivateProblem
+from oracle_dp.sensitivity import ASSERTED
+from oracles import Oracle
+from oracles.released import ReleasedVariables
+from oracles.selection.counted import CountedVariables
+from oracles.selection.envelope import SelectionLoss
+from oracles.selection.facility import FacilityLoss
+from oracles.selection.linear import ProgramLoss
+from oracles.selection.problem import FacilityProblem
+
+PUBLIC_PARTS = Contingency(
+    ContingencyKind.CALLER,
+    "the caller vouches that the problem's costs, sizes, scales and constraints do not depend on "
+    "private data: only the records may",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What a mechanism is given: a model or problem, and everything that was asked for."""
+
+    names: tuple[str, ...]
+    oracle: Oracle
+    neighbors: Neighbors
+    common: dict[str, Any]
+    model: Model | None = None
+    problem: PrivateProblem | None = None
+    histogram: Histogram | None = None
+    n_best: int = 10
+    is_native: bool = True
+
+    def loss(self) -> SelectionLoss:
+        """For exact sampling."""
+        if self.problem is not None:
+            found = self.problem.loss()
+            if found is None:
+                raise ParameterError(
+                    f"mechanism: {type(self.problem).__name__} has no envelope to sample from"
+                )
+            return found
+        model = self._model()
+        return ProgramLoss(model.program, model.released, self.oracle)
+
+    def variables(self) -> ReleasedVariables | FacilityProblem:
+        """For minimisation with rewards."""
+        if (native := self._native()) is not None:
+            return native
+        model = self._model()
+        return ReleasedVariables(model.program, model.released, self.oracle)
+
+    def counted(self) -> CountedVariables | FacilityProblem:
+        """For ranking."""
+        if (native := self._native()) is not None:
+            return native
+        model = self._model()
+        return CountedVariables(model.program, model.released, self.oracle)
+
+    def _native(self) -> FacilityProblem | None:
+        """A search that proves minima in integers, where there is one and no solver was named."""
+        loss = self.problem.loss() if self.problem is not None and self.is_native else None
+        return FacilityProblem(loss) if isinstance(loss, FacilityLoss) else None
+
+    def _model(self) -> Model:
+        if self.model is not None:
+            return self.model
+        assert self.problem is not None, "a task has a model, a problem or a histogram's model"
+        return Model(self.problem.program(), tuple(range(self.problem.n_choices)))
+
+
+def make_task(
+    given: Any,
+    sensitivity: float | Fraction | None,
+    release: str | Sequence[str] | None,
+    oracle: Oracle,
+    common: dict[str, Any],
+    n_best: int,
+) -> Task:
+    """Look at what was handed in, before anything is drawn or charged.
+
+    Raises:
+        ParameterError: Something is missing, superfluous or out of range.
+        OracleError: The model is malformed.
+    """
+    relation: Neighbors = common["neighbors"]
+    if isinstance(given, PrivateProblem):
+        if sensitivity is not None or release is not None:
+            raise ParameterError(
+                "sensitivity and release: a problem class has its own; leave them out"
+            )
+        proven = {
+            "sensitivity": given.sensitivity(relation),
+            "sensitivity_source": given.sensitivity_source,
+            "contingencies": (PUBLIC_PARTS,),
+        }
+        names = tuple(f"choice_{j}" for j in range(given.n_choices))
+        return Task(
+            names, oracle, relation, {**common, **proven}, problem=given,
+            histogram=given.histogram(), n_best=n_best,
+        )  # fmt: skip
+    histogram = given if isinstance(given, HistogramObjective) else None
+    if histogram is not None:
+        whole = histogram.with_counts(histogram.counts)
+        names = tuple(whole.names[j] for j in histogram.released)
+        if sensitivity is None:
+            return Task(names, oracle, relation, common, histogram=histogram, n_best=n_best)
+        model = prepare(whole, list(names))
+    else:
+        if release is None:
+            raise ParameterError("release: name the variables to publish, such as 'open_*'")
+        if sensitivity is None:
+            raise ParameterError(
+                "sensitivity: needed: the most by which one record changes a difference of two "
+                "objectives"
+            )
+        model = prepare(read_program(given), release)
+    positive_rational("sensitivity", sensitivity)
+    stated = {"sensitivity": sensitivity, "sensitivity_source": ASSERTED}
+    return Task(
+        model.names, oracle, relation, {**common, **stated}, model=model, histogram=histogram,
+        n_best=n_best,
+    )  # fmt: skip

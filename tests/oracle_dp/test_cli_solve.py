@@ -1,0 +1,134 @@
+"""``oracle-dp solve`` and ``oracle-dp plan problem``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from oracle_dp import Release
+from oracle_dp.cli import app
+
+MODEL = """Minimize
+ obj: -3 open_a - 5 open_b - 4 open_c + 2 spare
+Subject To
+ r1: 2 open_a + 3 open_b + open_c <= 5
+ r2: open_a + spare <= 1
+Bounds
+ 0 <= open_c <= 2
+Generals
+ open_c
+Binaries
+ open_a open_b spare
+End
+"""
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "model.lp"
+    path.write_text(MODEL)
+    return path
+
+
+def call(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_a_private_answer_is_printed_with_its_guarantee_and_the_promise(model: Path) -> None:
+    done = call("solve", model, "--release", "open_*", "--sensitivity", 1, "--seed", 0)
+    assert done.exit_code == 0, done.output
+    assert "open_a" in done.output
+    assert "spare  " not in done.output
+    assert "SEEDED: NOT PRIVATE" in done.output
+    assert "you promise that constraints" in done.output
+
+
+def test_json_is_the_release_and_holds_no_objective(model: Path, tmp_path: Path) -> None:
+    saved = tmp_path / "release.json"
+    done = call(
+        "solve", model, "--release", "open_a,open_b,open_c,spare", "--sensitivity", 1,
+        "--mechanism", "exponential", "--seed", 0, "--json", "--save", saved,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    printed = json.loads(done.output)
+    assert set(printed["value"]) == {"open_a", "open_b", "open_c", "spare"}
+    assert printed["guarantee"]["mechanism"] == "exponential"
+    assert set(printed) == {"schema", "version", "kind", "value", "guarantee"}
+    assert dict(Release.from_json(saved.read_text()).value) == printed["value"]
+
+
+def test_a_second_solver(model: Path) -> None:
+    pytest.importorskip("ortools", reason="OR-Tools is not installed: the extra [ortools]")
+    done = call(
+        "solve", model, "--release", "open_*", "--sensitivity", 1, "--solver", "cp_sat",
+        "--cross-check", "highs", "--seed", 0,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert "CP-SAT" in "".join(done.output.split())
+
+
+def test_a_plan_on_a_public_model(model: Path) -> None:
+    done = call(
+        "plan", "solve", model, "--release", "open_*", "--sensitivity", 1, "--epsilons", "0.1,5",
+        "--runs", 3, "--json",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    lines = json.loads(done.output)
+    assert [line["mechanism"] for line in lines] == ["exponential", "opdisc"] * 2
+    for line in lines:
+        stated = float(line["why"].split(" on average")[0].split()[-1])
+        assert 0 <= line["excess"] <= stated
+    shown = call("plan", "solve", model, "--release", "x", "--sensitivity", 1)
+    assert shown.exit_code == 1
+    assert "ParameterError: release" in shown.output
+    for command in (
+        ["solve", model, "--release", "*", "--sensitivity", 1],
+        ["problem", "coverage"],
+    ):
+        wrong = call("plan", *command, "--epsilons", "some")
+        assert wrong.exit_code == 1
+        assert "ParameterError: epsilons" in wrong.output
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (["--release", "close_*"], "ParameterError: release"),
+        (["--sensitivity", "0"], "ParameterError: sensitivity"),
+        (["--epsilon", "-1"], "ParameterError: epsilon"),
+        (["--mechanism", "top_r"], "ProblemError: program"),
+    ],
+)
+def test_errors_are_one_line(model: Path, changes: list[str], message: str) -> None:
+    given = {"--release": "*", "--sensitivity": "1", **dict([changes])}
+    done = call("solve", model, *(word for pair in given.items() for word in pair))
+    assert done.exit_code == 1
+    assert message in done.output
+    assert done.output.count("\n") == 1
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    done = call("solve", tmp_path / "nothing.mps", "--release", "*", "--sensitivity", 1)
+    assert done.exit_code == 1
+    assert "ModelFileError: nothing.mps" in done.output
+
+
+def test_a_plan_compares_mechanisms_on_made_up_records(tmp_path: Path) -> None:
+    network = tmp_path / "network.txt"
+    network.write_text("6 7 2\n1 2 3\n2 3 4\n3 4 5\n4 5 3\n5 6 4\n1 6 9\n2 5 2\n")
+    done = call(
+        "plan", "problem", "p_median", "--public", network, "--records", 200, "--epsilons", "1",
+        "--runs", 2, "--json",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    lines = json.loads(done.output)
+    assert [line["mechanism"] for line in lines] == ["counts", "exponential"]
+    assert all(line["excess"] >= 0 for line in lines)
+    shown = call("plan", "problem", "coverage", "--size", "10,3", "--records", 50, "--runs", 2,
+                 "--epsilons", "1")  # fmt: skip
+    assert shown.exit_code == 0, shown.output
+    assert "exponential" in shown.output
+    assert call("plan", "problem", "p_median").exit_code == 1
