@@ -63,7 +63,7 @@ class FacilityProblem:
         """The choice of a rank."""
         return self.loss.base.point_at(rank)
 
-    def check(self, *, limits: Limits = UNLIMITED) -> None:
+    def check(self, *, scale: int = 1, limits: Limits = UNLIMITED) -> None:
         """Nothing can be wrong: a base set has a member, and losses are finite."""
 
     def minimize(
