@@ -27,7 +27,7 @@ class CountedVariables(ReleasedVariables):
         super().__post_init__()
         if len(self.released) < self.program.n_variables:
             raise ProblemError("released: choices cannot be counted where there is recourse")
-        base, rows = base_set(self.program, self.released)
+        base, rows = base_set(self.program, self.lift.coordinates)
         if len(rows):
             raise ProblemError(
                 f"program: row {int(rows[0])} shares variables with others, or has too many "
