@@ -51,7 +51,8 @@ class MechanismEstimate:
 
     Attributes:
         mechanism: Its name.
-        excess: Mean loss beyond the best known choice; infinite if a run did not finish.
+        excess: Mean loss beyond the best known choice, over the runs that finished; infinite if
+            fewer than half did.
         relative: The same as a share of that choice's loss, NaN where it is 0.
         seconds: Mean time of a run.
         why: A sentence for a person.
@@ -130,10 +131,10 @@ def _try_all(
     epsilon: float | Fraction,
     relation: Neighbors,
 ) -> list[tuple[float, float]]:
-    """All runs; after one that did not finish the others count as unfinished too."""
+    """All runs; if the first two do not finish, the others count as unfinished too."""
     runs: list[tuple[float, float]] = []
     for seed, data in enumerate(made_up):
-        stuck = bool(runs) and not math.isfinite(runs[-1][0])
+        stuck = len(runs) > 1 and not any(math.isfinite(loss) for loss, _ in runs)
         runs.append(runs[-1] if stuck else _try(name, data, epsilon, relation, seed))
     return runs
 
@@ -193,12 +194,16 @@ def _best_known(data: PrivateProblem, losses: list[float]) -> float:
 
 def _summary(name: str, runs: list[tuple[float, float]], best: list[float]) -> MechanismEstimate:
     seconds = float(np.mean([run[1] for run in runs]))
-    excess = float(np.mean([run[0] - least for run, least in zip(runs, best, strict=True)]))
-    if not math.isfinite(excess):
+    beyond = [loss - least for (loss, _), least in zip(runs, best, strict=True)]
+    finished = [x for x in beyond if math.isfinite(x)]
+    if 2 * len(finished) < len(runs):
         return MechanismEstimate(name, math.inf, math.nan, seconds, TOO_SLOW)
-    scale = abs(float(np.mean(best)))
+    excess, scale = float(np.mean(finished)), abs(float(np.mean(best)))
     relative = excess / scale if scale else math.nan
-    why = f"mean loss beyond the best known choice, over {len(runs)} made-up data sets"
+    why = (
+        f"mean loss beyond the best known choice; {len(finished)} of {len(runs)} runs on made-up "
+        "data finished"
+    )
     return MechanismEstimate(name, excess, relative, seconds, why)
 
 
