@@ -60,21 +60,6 @@ def test_a_start_at_the_largest_floats_is_refused(name: str) -> None:
         _one_step(losses, name, start=start)
 
 
-@pytest.mark.parametrize("run", [gradient_descent, stochastic_gradient_descent])
-def test_whether_an_overflow_becomes_nan_does_not_depend_on_a_record(run: Any) -> None:
-    rows, other = np.ones((ROWS, 1)), np.ones((ROWS, 1))
-    other[0] = 0.0  # Times an infinite iterate: NaN.
-
-    def pattern(features: FloatArray) -> list[bool]:
-        losses = LinearModelLoss.from_data(features, np.ones(ROWS))
-        given = {"epsilon": 1e-3, "delta": 1e-6, "steps": 2, "step_size": 1e306}
-        with np.errstate(all="ignore"):
-            found = [run(losses, **given, random_state=seed).value for seed in range(8)]
-        return [bool(np.isnan(w).any()) for w in found]
-
-    assert pattern(rows) == pattern(other)
-
-
 def test_gradients_are_bounded_at_every_point() -> None:
     far, features = _far_start()
     losses = LinearModelLoss.from_data(features, np.ones(ROWS))
