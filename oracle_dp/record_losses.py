@@ -20,9 +20,19 @@ from numpy.typing import ArrayLike
 from oracle_dp.errors import DomainError, ParameterError
 from oracle_dp.privacy import Neighbors
 from oracles.arrays import FloatArray
-from oracles.convex import Logistic, MarginLoss, MeanLoss, Rows
+from oracles.convex import Hinge, HuberHinge, Logistic, MarginLoss, MeanLoss, Ramp, Rows
 from oracles.convex.objective import Curvature
 from oracles.errors import ProblemError
+
+_NORM_BOUNDS = (1e-100, 1e100)
+"""Beyond these, squares of entries under- or overflow, and clipping would miss rows."""
+
+_LARGEST_SIZE = 2**53
+
+_FARTHEST = 1e100
+"""Of a coordinate at which losses are evaluated."""
+
+_PROVED_LOSSES = (Logistic, HuberHinge, Hinge, Ramp)
 
 
 @runtime_checkable
@@ -103,16 +113,22 @@ class LinearModelLoss:
             features: Shape ``(n, d)``, dense or ``scipy.sparse``, finite, n at least 1 unless
                 ``size`` is given.
             labels: -1 or 1 for each row.
-            norm_bound: Public, positive.
-            size: The public divisor; needed for ``"add_remove"``. Default: the number of rows.
-            loss: Default :class:`oracles.convex.Logistic`.
+            norm_bound: Public, from 1e-100 to 1e100.
+            size: The public divisor, up to 2^53; needed for ``"add_remove"``. Default: the number
+                of rows.
+            loss: Default :class:`oracles.convex.Logistic`. Constants of a loss that is not of
+                :mod:`oracles.convex` are taken at their word, which the guarantee names.
 
         Raises:
             DomainError: The data are not of this form. No value is shown.
             ParameterError: A parameter is out of range.
         """
-        if not (isinstance(norm_bound, int | float) and 0 < norm_bound < math.inf):
-            raise ParameterError(f"norm_bound: a positive number expected, not {norm_bound!r}")
+        least, most = _NORM_BOUNDS
+        if not (isinstance(norm_bound, int | float) and least <= norm_bound <= most):
+            raise ParameterError(
+                f"norm_bound: a number from {least:g} to {most:g} expected, not {norm_bound!r}; "
+                "beyond, rows cannot be clipped reliably"
+            )
         try:
             rows = Rows(features, labels)
         except ProblemError as error:
@@ -120,6 +136,8 @@ class LinearModelLoss:
         divisor = rows.n_rows if size is None else size
         if isinstance(divisor, bool) or not isinstance(divisor, int) or divisor < 1:
             raise ParameterError("size: a positive integer expected; with no rows it must be given")
+        if divisor > _LARGEST_SIZE:
+            raise ParameterError(f"size: at most 2^53 expected, not {divisor}")
         clipped = int((rows.norms() > norm_bound).sum())
         held = rows.scaled_to(float(norm_bound)).divided(float(norm_bound)).merged()
         return cls(
@@ -155,11 +173,26 @@ class LinearModelLoss:
 
     def gradient(self, w: FloatArray) -> FloatArray:
         """See :class:`RecordLosses`."""
-        return self.problem.gradient(w)
+        return self.problem.gradient(within_range(w))
 
     def second_order(self, w: FloatArray, curvature: Curvature) -> tuple[FloatArray, FloatArray]:
         """See :class:`RecordLosses`."""
-        return self.problem.second_order(w, curvature)
+        return self.problem.second_order(within_range(w), curvature)
+
+
+def within_range(w: FloatArray) -> FloatArray:
+    """The point at which losses are evaluated for w: a function of w alone, in safe range.
+
+    Near the largest floats a margin is NaN for some rows and not for others, and so one record
+    would make a sum NaN whatever its bound.
+    """
+    known = np.nan_to_num(w, nan=0.0, posinf=_FARTHEST, neginf=-_FARTHEST)
+    return np.asarray(np.clip(known, -_FARTHEST, _FARTHEST))
+
+
+def has_proved_constants(losses: RecordLosses) -> bool:
+    """Whether the bounds on one record are proved here, and not its caller's."""
+    return isinstance(losses, LinearModelLoss) and type(losses.problem.loss) in _PROVED_LOSSES
 
 
 def require_bounded(losses: RecordLosses, neighbors: Neighbors, *, curvature: bool = False) -> None:
@@ -188,11 +221,13 @@ def start_point(start: ArrayLike | None, dimension: int) -> FloatArray:
     """Where a run begins: a public point, by default 0.
 
     Raises:
-        ParameterError: It is no finite vector of this dimension.
+        ParameterError: It is no vector of this dimension, or a coordinate is beyond 1e100.
     """
     if start is None:
         return np.zeros(dimension)
     point = np.array(start, dtype=np.float64)
-    if point.shape != (dimension,) or not np.isfinite(point).all():
-        raise ParameterError(f"start: a finite vector of shape ({dimension},) expected")
+    if point.shape != (dimension,) or not (np.abs(point) <= _FARTHEST).all():
+        raise ParameterError(
+            f"start: a vector of shape ({dimension},) with coordinates up to {_FARTHEST:g} expected"
+        )
     return point

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from oracle_dp.errors import ParameterError
 from oracle_dp.privacy import Neighbors, Release
-from oracle_dp.record_losses import LinearModelLoss
+from oracle_dp.record_losses import LinearModelLoss, require_bounded
 from oracles.arrays import FloatArray
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def _opsamp(
     from oracle_dp.mechanisms.opsamp import opsamp
     from oracles.convex.perturbed import BallProblem
 
+    require_bounded(losses, Neighbors.parse(common["neighbors"]))
     radius = own.pop("radius", 5.0)
     if not isinstance(radius, int | float) or not 0 < radius < math.inf:
         raise ParameterError(f"radius: a positive number expected, not {radius!r}")

@@ -27,7 +27,12 @@ from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms import spending
 from oracle_dp.noise import BitSource
 from oracle_dp.privacy import Contingency, Neighbors, Release
-from oracle_dp.record_losses import LinearModelLoss, require_bounded, start_point
+from oracle_dp.record_losses import (
+    LinearModelLoss,
+    require_bounded,
+    start_point,
+    within_range,
+)
 from oracles.arrays import FloatArray
 
 MECHANISM = "stochastic_gradient_descent"
@@ -91,12 +96,14 @@ def stochastic_gradient_descent(
     for _ in range(total):
         drawn = poisson_batch(losses, expected / losses.size, float(expected), target.source)
         scale = multiplier * losses.lipschitz / expected
-        w = w - eta * spending.noisy(drawn.gradient(w), scale, target.source)
+        w = w - eta * spending.noisy(drawn.gradient(within_range(w)), scale, target.source)
     return target.release(
         w,
         mechanism=MECHANISM,
         theorem=THEOREM,
         sensitivity=target.reach * losses.lipschitz,
+        sensitivity_source=spending.gradient_source(losses),
+        conditions_of_mechanism=spending.vouched(losses),
     )
 
 

@@ -40,14 +40,19 @@ from oracle_dp.mechanisms.sampled_noise import (
 )
 from oracle_dp.noise import BitSource
 from oracle_dp.noise.floating import gaussian, laplace
-from oracle_dp.privacy import Contingency, Neighbors, Release
+from oracle_dp.privacy import Contingency, ContingencyKind, Neighbors, Release
 from oracle_dp.sensitivity import ASSERTED
 from oracles import Certificate, Solution
 from oracles.arrays import FloatArray
-from oracles.convex.perturbed import TiltedProblem
+from oracles.convex.perturbed import BallProblem, TiltedProblem
 
 MECHANISM = "opsamp"
 THEOREM = "sampling-based objective perturbation (docs/theory/opsamp.md, Theorem 3)"
+GAP_OF_SOLVER = Contingency(
+    ContingencyKind.ORACLE_BOUND,
+    "the gap of every call rests on floating-point bounds of the problem's solver; a gap above the "
+    "stated one would take more noise",
+)
 
 
 def opsamp(
@@ -150,8 +155,16 @@ def opsamp(
         sensitivity=oscillation,
         sensitivity_source=oscillation_source,
         certificate=Certificate.BOUNDED,
-        conditions_of_mechanism=((SOLVED, CALLER) if oscillation_source == ASSERTED else (SOLVED,)),
+        conditions_of_mechanism=_conditions(problem, oscillation_source),
     )
+
+
+def _conditions(problem: TiltedProblem, oscillation_source: str) -> tuple[Contingency, ...]:
+    """What the guarantee rests on beside the theorem."""
+    asserted = (CALLER,) if oscillation_source == ASSERTED else ()
+    # The ball's gap is proven with its rounding; another's is as good as its solver's floats.
+    floats = () if isinstance(problem, BallProblem) else (GAP_OF_SOLVER,)
+    return (SOLVED, *asserted, *floats)
 
 
 def _average(

@@ -60,7 +60,7 @@ def require_logistic(losses: LinearModelLoss, neighbors: Neighbors) -> None:
         ParameterError: As said.
     """
     require_bounded(losses, neighbors)
-    if not isinstance(losses, LinearModelLoss) or not isinstance(losses.problem.loss, Logistic):
+    if not isinstance(losses, LinearModelLoss) or type(losses.problem.loss) is not Logistic:
         raise ParameterError(
             "loss: objective perturbation is proved for the logistic loss of a linear model (twice "
             "continuously differentiable, slopes of one sign, curvature of rank one)"

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from oracle_dp.errors import ParameterError
 from oracle_dp.ledger import Ledger
-from oracle_dp.mechanisms.base import charge_before_noise, conditions, stated
+from oracle_dp.mechanisms.base import CALLER, charge_before_noise, conditions, stated
 from oracle_dp.noise import BitSource, bit_source, positive_rational, rational
 from oracle_dp.noise.floating import gaussian
 from oracle_dp.privacy import (
@@ -27,6 +27,8 @@ from oracle_dp.privacy import (
     Neighbors,
     Release,
 )
+from oracle_dp.record_losses import RecordLosses, has_proved_constants
+from oracle_dp.sensitivity import ASSERTED
 from oracles import Certificate, Limits
 from oracles.arrays import FloatArray
 
@@ -173,6 +175,16 @@ def read_target(
 def noisy(exact: FloatArray, scale: float, source: BitSource) -> FloatArray:
     """The Gaussian mechanism: the only way that a full-batch run lets a number out."""
     return exact + gaussian(source, scale, exact.shape)
+
+
+def vouched(losses: RecordLosses) -> tuple[Contingency, ...]:
+    """What a guarantee says of bounds on one record that are not proved here."""
+    return () if has_proved_constants(losses) else (CALLER,)
+
+
+def gradient_source(losses: RecordLosses) -> str:
+    """Who vouches for the gradient's sensitivity."""
+    return PROVED_GRADIENT if has_proved_constants(losses) else ASSERTED
 
 
 def fraction_of_one(name: str, value: float) -> float:

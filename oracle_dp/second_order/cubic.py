@@ -26,7 +26,6 @@ from numpy.typing import ArrayLike
 from oracle_dp.errors import ParameterError
 from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms import spending
-from oracle_dp.mechanisms.base import CALLER
 from oracle_dp.noise import BitSource
 from oracle_dp.privacy import Contingency, Neighbors, Release
 from oracle_dp.record_losses import LinearModelLoss, RecordLosses, require_bounded, start_point
@@ -183,8 +182,9 @@ def cubic_newton(
         mechanism=MECHANISM,
         theorem=THEOREM,
         sensitivity=target.reach * losses.lipschitz + 2 * solver.radius * losses.smoothness,
+        sensitivity_source=spending.gradient_source(losses),
         rho=math.nextafter(target.rho, math.inf),
-        conditions_of_mechanism=() if isinstance(losses, LinearModelLoss) else (CALLER,),
+        conditions_of_mechanism=spending.vouched(losses),
     )
 
 

@@ -26,11 +26,10 @@ from numpy.typing import ArrayLike
 
 from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms import spending
-from oracle_dp.mechanisms.base import CALLER
 from oracle_dp.noise import BitSource
 from oracle_dp.noise.floating import gaussian
 from oracle_dp.privacy import Contingency, Neighbors, Release
-from oracle_dp.record_losses import LinearModelLoss, RecordLosses, require_bounded, start_point
+from oracle_dp.record_losses import RecordLosses, require_bounded, start_point
 from oracle_dp.second_order import sensitivity
 from oracles.arrays import FloatArray
 
@@ -102,8 +101,9 @@ def damped_newton(
         mechanism=MECHANISM,
         theorem=THEOREM,
         sensitivity=target.reach * losses.lipschitz,
+        sensitivity_source=spending.gradient_source(losses),
         rho=math.nextafter(target.rho, math.inf),
-        conditions_of_mechanism=() if isinstance(losses, LinearModelLoss) else (CALLER,),
+        conditions_of_mechanism=spending.vouched(losses),
     )
 
 

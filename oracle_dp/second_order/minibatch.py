@@ -32,7 +32,12 @@ from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms import spending
 from oracle_dp.noise import BitSource
 from oracle_dp.privacy import Contingency, Neighbors, Release
-from oracle_dp.record_losses import LinearModelLoss, require_bounded, start_point
+from oracle_dp.record_losses import (
+    LinearModelLoss,
+    require_bounded,
+    start_point,
+    within_range,
+)
 from oracle_dp.second_order import sensitivity
 from oracle_dp.second_order.double_noise import SMALLEST_FLOOR, added
 from oracles.arrays import FloatArray
@@ -114,6 +119,8 @@ def minibatch_newton(
         mechanism=MECHANISM,
         theorem=THEOREM,
         sensitivity=target.reach * losses.lipschitz,
+        sensitivity_source=spending.gradient_source(losses),
+        conditions_of_mechanism=spending.vouched(losses),
     )
 
 
@@ -127,14 +134,15 @@ def _step(
     source: BitSource,
 ) -> FloatArray:
     probability, divisor = scaled.size / losses.size, float(scaled.size)
+    place = within_range(w)
     first = poisson_batch(losses, probability, divisor, source)
     scale = multiplier * losses.lipschitz / divisor
-    slope = spending.noisy(first.gradient(w), scale, source)
+    slope = spending.noisy(first.gradient(place), scale, source)
     length = float(np.linalg.norm(slope))
     second = poisson_batch(losses, probability, divisor, source)
     if length == 0:
         return w
-    _, matrix = second.second_order(w, curvature)
+    _, matrix = second.second_order(place, curvature)
     bound = sensitivity.direction_add(scaled, floor)
     moved = w - added(matrix, floor)(slope)
     return spending.noisy(moved, length * bound * multiplier, source)

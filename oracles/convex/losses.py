@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.special import expit
@@ -76,11 +76,11 @@ class MarginLoss(Protocol):
 class Logistic:
     """``log(1 + exp(-m))``. The third derivative is at most 1 / (6 sqrt 3)."""
 
-    name: str = "logistic"
-    is_convex: bool = True
-    lipschitz: float = 1.0
-    smoothness: float = 0.25
-    hessian_lipschitz: float = 1 / (6 * math.sqrt(3)) * (1 + 1e-15)
+    name: ClassVar[str] = "logistic"
+    is_convex: ClassVar[bool] = True
+    lipschitz: ClassVar[float] = 1.0
+    smoothness: ClassVar[float] = 0.25
+    hessian_lipschitz: ClassVar[float] = 1 / (6 * math.sqrt(3)) * (1 + 1e-15)
 
     def value(self, margins: FloatArray) -> FloatArray:
         """See :class:`MarginLoss`."""
@@ -171,11 +171,11 @@ class HuberHinge:
 class Squared:
     """``(1 - m)^2 / 2``, which is ``(y - <w, x>)^2 / 2`` for labels -1 and 1. Not Lipschitz."""
 
-    name: str = "squared"
-    is_convex: bool = True
-    lipschitz: float = math.inf
-    smoothness: float = 1.0
-    hessian_lipschitz: float = 0.0
+    name: ClassVar[str] = "squared"
+    is_convex: ClassVar[bool] = True
+    lipschitz: ClassVar[float] = math.inf
+    smoothness: ClassVar[float] = 1.0
+    hessian_lipschitz: ClassVar[float] = 0.0
 
     def value(self, margins: FloatArray) -> FloatArray:
         """See :class:`MarginLoss`."""
@@ -198,11 +198,11 @@ class Squared:
 class Hinge:
     """``max(0, 1 - m)``: not smooth, so a linear program (:func:`oracles.convex.hinge_program`)."""
 
-    name: str = "hinge"
-    is_convex: bool = True
-    lipschitz: float = 1.0
-    smoothness: float = math.inf
-    hessian_lipschitz: float = math.inf
+    name: ClassVar[str] = "hinge"
+    is_convex: ClassVar[bool] = True
+    lipschitz: ClassVar[float] = 1.0
+    smoothness: ClassVar[float] = math.inf
+    hessian_lipschitz: ClassVar[float] = math.inf
 
     def value(self, margins: FloatArray) -> FloatArray:
         """See :class:`MarginLoss`."""
@@ -225,11 +225,11 @@ class Hinge:
 class Ramp:
     """``min(1, max(0, 1 - m))``: values in [0, 1], not convex, a mixed-integer program."""
 
-    name: str = "ramp"
-    is_convex: bool = False
-    lipschitz: float = 1.0
-    smoothness: float = math.inf
-    hessian_lipschitz: float = math.inf
+    name: ClassVar[str] = "ramp"
+    is_convex: ClassVar[bool] = False
+    lipschitz: ClassVar[float] = 1.0
+    smoothness: ClassVar[float] = math.inf
+    hessian_lipschitz: ClassVar[float] = math.inf
 
     def value(self, margins: FloatArray) -> FloatArray:
         """See :class:`MarginLoss`."""

@@ -64,6 +64,15 @@ def test_scikit_learns_own_checks_pass_with_defaults() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
+def test_a_private_number_of_rows_is_never_counted(method) -> None:
+    x, y = sample(150)  # Above 100, where the default delta would tell it.
+    ledger = Ledger({"d": Budget(epsilon=1, delta=1e-3, neighbors="add_remove")})
+    with pytest.raises(ParameterError, match="size"):
+        classifier(method=method, neighbors="add_remove", ledger=ledger, dataset="d").fit(x, y)
+    assert ledger.charges == ()
+
+
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("relation", ["replace", "zero_out", "add_remove"])
 def test_every_method_trains_and_charges_once(method, relation) -> None:
     x, y = sample()

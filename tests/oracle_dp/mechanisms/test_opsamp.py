@@ -242,6 +242,15 @@ def test_solver_oracles_drive_it(loss) -> None:
         BoxProgram(rows=rows(3), half_side=1.0, loss=Logistic())
 
 
+def test_a_guarantee_names_gaps_that_rest_on_a_solver() -> None:
+    box = BoxProgram(rows=rows(12), half_side=0.7, loss=Hinge())
+    ball = BallProblem(rows=rows(12), radius=0.7)
+    for problem, named in ((box, True), (ball, False)):
+        release = opsamp(problem, **ASKED, oscillation=1.4, size=12, calls=2, random_state=1)
+        kinds = {condition.kind for condition in release.guarantee.contingencies}
+        assert (ContingencyKind.ORACLE_BOUND in kinds) == named
+
+
 def test_without_noise_to_speak_of_the_optimum_is_found() -> None:
     draws = np.random.default_rng(0)
     x = draws.normal(size=(400, 1))
