@@ -15,16 +15,14 @@ processor time, which other work on the machine disturbs least; the wall clock s
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import time
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from experiments.exactness import commit
+from experiments.result import commit, result, write
 from oracle_dp.mechanisms.selection import SelectionExponential
 from oracle_dp.problems import MaximumCoverage
 from oracles import Certificate, Highs, Limits
@@ -133,15 +131,19 @@ def main() -> None:
         for people in options.people.split(","):
             lines.append(compare(generated, int(people), options.seconds, options.draws))
             print(json.dumps(lines[-1]), flush=True)
-    result = {
-        "benchmark": "maximum coverage 60/8, epsilon 1, add_remove",
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "commit": code,
-        "versions": {name: version(name) for name in ("oracle-dp", "highspy", "numpy", "numba")},
+    fields = {
         "lines": lines,
     }
-    if options.output is not None:
-        options.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    found = result(
+        "maximum coverage 60/8, epsilon 1, add_remove",
+        fields,
+        libraries=(
+            "highspy",
+            "numba",
+        ),
+        code=code,
+    )
+    write(options.output, found)
 
 
 if __name__ == "__main__":

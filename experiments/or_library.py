@@ -10,17 +10,15 @@ published optimum where one is known to us and what HiGHS found and proved. Of t
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import math
 import time
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
-from experiments.exactness import commit
+from experiments.result import commit, result, write
 from oracle_dp.problems import PMedian
 from oracle_dp.problems.orlib import read_knapsacks, read_p_median, read_warehouses
 from oracles import Certificate, Highs, IntegerProgram, Limits
@@ -71,17 +69,13 @@ def main() -> None:
             }
         )
         print(json.dumps(lines[-1]), flush=True)
-    result = {
-        "experiment": "OR-Library without privacy",
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "commit": code,
-        "versions": {name: version(name) for name in ("oracle-dp", "highspy")},
+    fields = {
         "proven": sum(line["proven"] for line in lines),
         "proven_and_equal": sum(line["proven"] and line["equal"] for line in lines),
         "lines": lines,
     }
-    if options.output is not None:
-        options.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    found = result("OR-Library without privacy", fields, libraries=("highspy",), code=code)
+    write(options.output, found)
 
 
 if __name__ == "__main__":

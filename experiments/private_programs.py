@@ -17,18 +17,16 @@ known loss, below which a difference of means is noise of the few runs.
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import math
 import time
 from collections.abc import Callable, Iterator
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from experiments.exactness import commit
+from experiments.result import commit, result, write
 from oracle_dp.errors import UncertifiedError
 from oracle_dp.problems import Assortment, MaximumCoverage, PMedian, PrivateProblem
 from oracle_dp.problems.orlib import read_p_median
@@ -154,19 +152,23 @@ def main() -> None:
         line |= configuration(public, records, epsilon, options.draws, options.seconds)
         lines.append(line)
         print(json.dumps(line), flush=True)
-    result = {
-        "experiment": options.table,
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "commit": code,
-        "versions": {name: version(name) for name in ("oracle-dp", "highspy", "numpy", "numba")},
+    fields = {
         "neighbors": RELATION,
         "auto_right": sum(line["right"] for line in lines),
         "configurations": len(lines),
         "lines": lines,
     }
-    if options.output is not None:
-        options.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps({"auto_right": result["auto_right"], "of": len(lines)}))
+    found = result(
+        options.table,
+        fields,
+        libraries=(
+            "highspy",
+            "numba",
+        ),
+        code=code,
+    )
+    write(options.output, found)
+    print(json.dumps({"auto_right": found["auto_right"], "of": len(lines)}))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,6 @@ left out.
 from __future__ import annotations
 
 import argparse
-import datetime
 import itertools
 import json
 import math
@@ -28,13 +27,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 from scipy.stats import kstest
 
-from experiments.exactness import commit, p_value
+from experiments.exactness import p_value
+from experiments.result import result, write
 from oracle_dp.mechanisms.selection import SelectionExponential
 from oracle_dp.noise import SeededBits
 from oracle_dp.problems import (
@@ -362,17 +361,13 @@ def main() -> None:
     for number in range(len(_MAKERS)):
         records.append(run_instance(number, options.draws))
         print(json.dumps(records[-1]), flush=True)
-    result = {
-        "experiment": "exactness of exact draws over integer programs",
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "commit": commit(),
-        "versions": {name: version(name) for name in ("oracle-dp", "numpy", "numba", "scipy")},
+    fields = {
         **verdict(records),
         "instances": records,
     }
-    if options.output is not None:
-        options.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps({key: result[key] for key in ("least_p", "kolmogorov_smirnov_p", "passes")}))
+    found = result("exactness of exact draws over integer programs", fields, libraries=("numba",))
+    write(options.output, found)
+    print(json.dumps({key: found[key] for key in ("least_p", "kolmogorov_smirnov_p", "passes")}))
 
 
 if __name__ == "__main__":

@@ -25,7 +25,11 @@ def commit() -> str | None:
 
 
 def result(
-    experiment: str, fields: Mapping[str, object], *, libraries: Sequence[str] = ()
+    experiment: str,
+    fields: Mapping[str, object],
+    *,
+    libraries: Sequence[str] = (),
+    code: str | None = None,
 ) -> dict[str, object]:
     """One JSON-able object.
 
@@ -33,11 +37,12 @@ def result(
         experiment: What was run.
         fields: What was found.
         libraries: Distributions whose version matters, beyond ``LIBRARIES``.
+        code: The commit, if it was read before the run; default now.
     """
     return {
         "experiment": experiment,
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "commit": commit(),
+        "commit": code or commit(),
         "versions": {name: version(name) for name in (*LIBRARIES, *libraries)},
         **fields,
     }
