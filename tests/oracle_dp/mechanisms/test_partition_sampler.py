@@ -139,7 +139,7 @@ def _with_rows(box: BaseSet, base: BaseSet) -> BaseSet:
 def test_preregistered_rule_on_fewer_draws() -> None:
     # The large run is committed; this is the same code and the same rule with n / 200.
     records = [
-        program_exactness.run_instance(i, 300) for i in range(len(program_exactness._MAKERS))
+        program_exactness.run_instance(i, 300) for i in range(len(program_exactness.instances()))
     ]
     assert len(records) >= 12
     assert program_exactness.verdict(records)["passes"], records

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from experiments.program_exactness import Instance, instances
+from experiments.program_instances import Instance, instances
 from oracles import Exhaustive, IntegerProgram, ProblemError
 from oracles.selection.base import BaseSet
 from oracles.selection.envelope import Envelope, Minorant, widest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from experiments.program_exactness import Instance, instances
+from experiments.program_instances import Instance, instances
 from oracles import Certificate, Limits, Status
 from oracles.ranking import best_points
 from oracles.selection.base import BaseSet
