@@ -112,12 +112,16 @@ class MinimaxModel:
         """
         try:
             described = data["domain"]
+            domain = None if described is None else Domain.from_dict(described)
+            weights = tuple(float(weight) for weight in data["weights"])
+            if not weights or (domain and len(weights) != sum(domain.levels) + 1):
+                raise ValueError("weights: one per level and one more expected")
             return cls(
-                weights=tuple(float(weight) for weight in data["weights"]),
+                weights=weights,
                 mixture={str(name): float(p) for name, p in data["mixture"].items()},
                 classes=check_classes(data["classes"]),
-                domain=None if described is None else Domain.from_dict(described),
-                feature_norm=float(data["feature_norm"]),
+                domain=domain,
+                feature_norm=checked_norm(data["feature_norm"]),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ReleaseFormatError(f"minimax model: a field is malformed ({error})") from error

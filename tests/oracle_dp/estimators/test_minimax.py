@@ -19,6 +19,7 @@ from oracle_dp import (
     ParameterError,
     PrivacyLeakWarning,
     Release,
+    ReleaseFormatError,
     RepeatedFitWarning,
 )
 from oracle_dp.estimators.minimax_model import MinimaxModel
@@ -176,3 +177,13 @@ def test_a_norm_that_cannot_be_is_named_and_nothing_is_charged(norm: float) -> N
     with pytest.raises(ParameterError, match="feature_norm: a positive number"):
         estimator.fit(np.eye(4), [0, 1, 0, 1])
     assert ledger.charges == ()
+
+
+@pytest.mark.parametrize("change", [{"weights": [1.0]}, {"weights": []}, {"feature_norm": 0.0}])
+def test_a_model_that_was_tampered_with_is_refused(change: dict[str, Any]) -> None:
+    X, y = table(300)
+    fitted = classifier(steps=2).fit(X, y)
+    data = fitted.release_.value.to_dict()
+    assert MinimaxModel.from_dict(data) == fitted.release_.value
+    with pytest.raises(ReleaseFormatError, match="minimax model: a field is malformed"):
+        MinimaxModel.from_dict({**data, **change})
