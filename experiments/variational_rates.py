@@ -2,6 +2,8 @@
 
     python -m experiments.variational_rates [--quick | --full] [--output FILE] [--plot FILE]
 
+``--plot`` needs the extra ``experiments``.
+
 For every problem, method, number of records and seed: fresh records from a known law, a private run
 at epsilon = 1, delta = 1 / n^2, ``replace``, and the exact saddle gap of the released point for the
 law (for the bilinear game in closed form; for group-robust regression against a large sample that
@@ -143,7 +145,7 @@ MAKERS = {"bilinear": bilinear, "group_robust": robust}
 
 
 def law(problem: str) -> RecordOperator:
-    """A large sample that stands for the law: 1e5 games, whose mean is what counts."""
+    """A large sample that stands for the law: 2e5 games, whose mean is what counts."""
     size = 200_000 if problem == "bilinear" else POPULATION
     return MAKERS[problem](size, np.random.default_rng(12345))
 

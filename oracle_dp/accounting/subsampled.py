@@ -275,7 +275,8 @@ def _least_noise(spent: Callable[[float], float], epsilon: float, start: float, 
     from scipy.optimize import brentq
 
     def excess(log_sigma: float) -> float:
-        return math.log(max(min(spent(math.exp(log_sigma)), 1e9), 1e-9) / epsilon)
+        # The floor is below any epsilon: above one, no noise would seem enough, without end.
+        return math.log(max(min(spent(math.exp(log_sigma)), 1e9), 1e-9 * epsilon) / epsilon)
 
     high = math.log(start)
     while excess(high) > 0:

@@ -24,7 +24,7 @@ from oracle_dp.estimators.labels import (
     label_array,
     read_labels,
 )
-from oracle_dp.estimators.minimax_model import MinimaxModel
+from oracle_dp.estimators.minimax_model import MinimaxModel, checked_norm
 from oracle_dp.ledger import Ledger
 from oracle_dp.privacy import Contingency, ContingencyKind, Neighbors, Release
 from oracle_dp.variational import NsegPlan, Sampling, nseg
@@ -75,7 +75,7 @@ class MinimaxClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
         loss_cap: Losses above it count as it in the groups' losses.
         loss_share: In (0, 1): how the bound on a record is divided between losses and gradient.
         steps: Of NSEG in Popov's form, with one release each.
-        step: Step lengths for the weights and for the mixture.
+        step: Step lengths for the weights and for the mixture, or one for both.
         batch_size: None: all records in each step; otherwise the mean of a Poisson sample's size.
         ledger: Charged before noise is drawn. Copies of the estimator share it.
         dataset: The ledger's name for the data.
@@ -104,7 +104,7 @@ class MinimaxClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
         loss_cap: float = 2.0,
         loss_share: float = 0.1,
         steps: int = 400,
-        step: tuple[float, float] = (4.0, 0.25),
+        step: float | Sequence[float] = (4.0, 0.25),
         batch_size: int | None = None,
         ledger: Ledger | None = None,
         dataset: str | None = None,
@@ -214,8 +214,9 @@ class MinimaxClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
         return tags
 
     def _features(self, X: pd.DataFrame | ArrayLike) -> NDArray[np.float64]:
+        norm = checked_norm(self.feature_norm)
         if self.domain is None:
-            return MinimaxModel.numeric_features(self._numbers(X, reset=True), self.feature_norm)
+            return MinimaxModel.numeric_features(self._numbers(X, reset=True), norm)
         if not isinstance(self.domain, Domain):
             raise DomainError(
                 f"domain: an oracle_dp.domain.Domain or None expected, not {self.domain!r}"
@@ -243,10 +244,12 @@ class MinimaxClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
         self, names: list[str], codes: NDArray[np.intp]
     ) -> tuple[NDArray[np.float64], tuple[Contingency, ...]]:
         if self.group_shares is not None:
+            if not isinstance(self.group_shares, Mapping):
+                raise ParameterError("group_shares: a mapping from groups to fractions expected")
             missing = [name for name in names if name not in self.group_shares]
             if missing:
                 raise ParameterError(f"group_shares: no share for {', '.join(missing)}")
-            return np.array([self.group_shares[name] for name in names], dtype=float), ()
+            return np.array([self.group_shares[name] for name in names]), ()
         sizes = np.bincount(codes, minlength=len(names))
         small = [name for name, size in zip(names, sizes, strict=True) if size < 2]
         if small:
@@ -270,7 +273,7 @@ class MinimaxClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
             sampling=Sampling.FULL if full else Sampling.POISSON,
             batch_size=n_rows if self.batch_size is None else self.batch_size,
             steps=self.steps,
-            step=tuple(self.step),
+            step=tuple(self.step) if isinstance(self.step, Sequence) else self.step,
             burn_in=self.steps // 2,
             reuse=True,
         )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,11 +13,22 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from oracle_dp.domain import Domain
-from oracle_dp.errors import ReleaseFormatError
+from oracle_dp.errors import ParameterError, ReleaseFormatError
 from oracle_dp.estimators.labels import Label, check_classes, label_array
 from oracles.monotone.games import clip_rows
 
 FloatArray = NDArray[np.float64]
+
+
+def checked_norm(feature_norm: float) -> float:
+    """The public norm of rows of numbers.
+
+    Raises:
+        ParameterError: It is not positive and finite.
+    """
+    if not isinstance(feature_norm, Real) or not 0 < feature_norm < math.inf:
+        raise ParameterError(f"feature_norm: a positive number expected, not {feature_norm!r}")
+    return float(feature_norm)
 
 
 @dataclass(frozen=True)
@@ -99,12 +112,16 @@ class MinimaxModel:
         """
         try:
             described = data["domain"]
+            domain = None if described is None else Domain.from_dict(described)
+            weights = tuple(float(weight) for weight in data["weights"])
+            if not weights or (domain and len(weights) != sum(domain.levels) + 1):
+                raise ValueError("weights: one per level and one more expected")
             return cls(
-                weights=tuple(float(weight) for weight in data["weights"]),
+                weights=weights,
                 mixture={str(name): float(p) for name, p in data["mixture"].items()},
                 classes=check_classes(data["classes"]),
-                domain=None if described is None else Domain.from_dict(described),
-                feature_norm=float(data["feature_norm"]),
+                domain=domain,
+                feature_norm=checked_norm(data["feature_norm"]),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ReleaseFormatError(f"minimax model: a field is malformed ({error})") from error

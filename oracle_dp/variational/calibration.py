@@ -94,6 +94,12 @@ class Schedule:
     releases: int
 
     def __post_init__(self) -> None:
+        # A string would be drawn as another scheme than the one that is accounted for.
+        if not isinstance(self.sampling, Sampling):
+            raise ParameterError(
+                f"sampling: an oracle_dp.variational.Sampling expected, not {self.sampling!r}; "
+                "Sampling.parse reads a string"
+            )
         for name in ("n_records", "batch_size", "releases"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:

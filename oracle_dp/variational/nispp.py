@@ -101,6 +101,8 @@ def nispp(
     target = PrivacyTarget.checked(epsilon, delta, neighbors)
     if plan is None:
         plan = nispp_multi_pass(Constants.of(records), records.n_records, target)
+    elif not isinstance(plan, NisppPlan):
+        raise ParameterError(f"plan: a NisppPlan or None expected, not a {type(plan).__name__}")
     prox = _Proximal(records, plan, _parse(subsolver))
     schedule = plan.schedule(records.n_records)
     contribution = proximal_contribution(

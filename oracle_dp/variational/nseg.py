@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from numbers import Real
 
 import numpy as np
 
@@ -84,6 +85,8 @@ def nseg(
     target = PrivacyTarget.checked(epsilon, delta, neighbors)
     if plan is None:
         plan = nseg_multi_pass(Constants.of(bounded), bounded.n_records, target)
+    elif not isinstance(plan, NsegPlan):
+        raise ParameterError(f"plan: an NsegPlan or None expected, not a {type(plan).__name__}")
     multiplier = noise_multiplier(plan.schedule(bounded.n_records), target)
     step = step_lengths(bounded, plan)
     account = Account.opened(target, ledger, dataset, random_state, contingencies)
@@ -161,7 +164,7 @@ def step_lengths(operator: RecordOperator, plan: NsegPlan) -> float | FloatArray
             f"burn_in: between 0 and steps = {plan.steps} expected, not {plan.burn_in!r}"
         )
     given = plan.step if isinstance(plan.step, tuple) else (plan.step,)
-    if not all(0 < length < math.inf for length in given):
+    if not all(isinstance(length, Real) and 0 < length < math.inf for length in given):
         raise ParameterError(f"step: positive finite numbers expected, not {plan.step!r}")
     if not isinstance(plan.step, tuple):
         return float(plan.step)

@@ -56,7 +56,12 @@ def sampled_properties(
         domain: Where it is sampled.
         samples: Number of pairs, at least 1; a third of them are close to each other.
         seed: Of the sample; the same seed gives the same points.
+
+    Raises:
+        ProblemError: ``samples`` is below 1, or the operator returns NaN or infinite values.
     """
+    if samples < 1:
+        raise ProblemError(f"samples: at least 1 expected, not {samples}")
     generator = np.random.default_rng(seed)
     first = sample_points(domain, samples, generator)
     second = sample_points(domain, samples, generator)
@@ -64,6 +69,10 @@ def sampled_properties(
     moved = first[near] + 1e-3 * (second[near] - first[near])
     second[near] = moved  # A convex combination, so still inside.
     values = [(function(w), function(v)) for w, v in zip(first, second, strict=True)]
+    if not np.isfinite(values).all():
+        raise ProblemError(
+            "function: NaN or infinite at a sampled point; it must be finite on the set"
+        )
     changes = np.array([a - b for a, b in values])
     steps = first - second
     squares = np.einsum("ij,ij->i", steps, steps)
@@ -103,7 +112,7 @@ def check_operator(
         NonMonotoneWarning: Two sampled points refute monotonicity.
 
     Raises:
-        ProblemError: They refute L or M.
+        ProblemError: They refute L or M, or the operator is not finite there.
     """
     found = sampled_properties(function, domain, samples=samples, seed=seed)
     if found.lipschitz > lipschitz * (1 + ROUNDING):

@@ -11,12 +11,14 @@ that is not monotone it bounds neither.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from oracles.arrays import FloatArray
+from oracles.errors import ProblemError
 from oracles.monotone.sets import ConvexSet
 
 
@@ -30,12 +32,23 @@ class VariationalSolution:
             to rounding.
         evaluations: How often the operator was evaluated.
         iterations: How many iterations were made.
+
+    Raises:
+        ProblemError: The gap is not finite: the operator returned NaN, or the iterates left the
+            floating-point numbers.
     """
 
     point: FloatArray
     gap: float
     evaluations: int
     iterations: int
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.gap):
+            raise ProblemError(
+                f"operator: the certificate is {self.gap}; an operator is finite on its set, make "
+                "this one so, or shorten the steps"
+            )
 
 
 def certificate(value: FloatArray, point: FloatArray, domain: ConvexSet) -> float:

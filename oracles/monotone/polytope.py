@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from oracles._highs_run import load_highspy
-from oracles.arrays import FloatArray, matrix, vector
+from oracles.arrays import FloatArray, floats, matrix, vector
 from oracles.errors import InfeasibleError, ProblemError, SolverError, UnboundedError
 from oracles.monotone.sets import ConvexSet
 
@@ -43,7 +43,7 @@ class Polytope(ConvexSet):
     _centre: FloatArray = field(init=False, repr=False)
 
     def __init__(self, rows: ArrayLike, upper: ArrayLike) -> None:
-        dense = np.array(rows, dtype=np.float64, ndmin=2)
+        dense = np.atleast_2d(floats("rows", rows))
         checked = matrix(dense, dense.shape[-1]).toarray()
         limits = vector("upper", upper, len(checked), None)
         if not (np.isfinite(checked).all() and np.isfinite(limits).all()):

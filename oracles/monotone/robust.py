@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from oracles.arrays import FloatArray
+from oracles.arrays import FloatArray, floats, scalar
 from oracles.errors import ProblemError
 from oracles.monotone.games import clip_rows, finite, positive
 from oracles.monotone.operators import ALL, RecordOperator, Records
@@ -78,9 +78,9 @@ class GroupRobustLogistic(RecordOperator):
             self.monotone = False
         self.loss_cap = largest
         self.half_range = largest / 2
-        if not 0 < loss_share < 1:
+        self.loss_share = scalar("loss_share", loss_share)
+        if not 0 < self.loss_share < 1:
             raise ProblemError(f"loss_share: between 0 and 1 expected, not {loss_share}")
-        self.loss_share = loss_share
         mixtures = _mixtures(weights, weight_cap)
         self.domain = Product(Ball(radius, np.zeros(self.n_features)), mixtures)
         top, norm = float(weights.max()), self.feature_norm
@@ -204,7 +204,7 @@ def signs(name: str, given: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
     Raises:
         ProblemError: They are something else.
     """
-    labels = np.array(given, dtype=np.float64)
+    labels = floats(name, given)
     if labels.shape != shape or not np.isin(labels, (-1.0, 1.0)).all():
         raise ProblemError(f"{name}: -1 or 1 expected, one for each record, shape {shape}")
     return labels

@@ -19,6 +19,7 @@ from oracle_dp import (
     ParameterError,
     PrivacyLeakWarning,
     Release,
+    ReleaseFormatError,
     RepeatedFitWarning,
 )
 from oracle_dp.estimators.minimax_model import MinimaxModel
@@ -143,6 +144,11 @@ def test_columns_of_numbers_are_clipped_to_a_public_norm() -> None:
         ({"delta": 1.0}, "delta: lies in"),
         ({"group_shares": {"north": 1.0}}, "group_shares: no share for south"),
         ({"group_shares": {"north": 0.9, "south": 0.9}}, "shares: positive fractions"),
+        ({"group_shares": 0.5}, "group_shares: a mapping"),
+        ({"group_shares": {"north": "many", "south": 0.3}}, "shares: not an array of real"),
+        ({"step": "long"}, "step: positive finite"),
+        ({"loss_share": "half"}, "loss_share: not an array of real"),
+        ({"feature_norm": "large"}, "feature_norm: a positive number"),
     ],
 )
 def test_bad_parameters_are_named_and_nothing_is_charged(
@@ -160,3 +166,24 @@ def test_bad_parameters_are_named_and_nothing_is_charged(
 def test_groups_need_a_domain() -> None:
     with pytest.raises(ParameterError, match="groups: names of attributes of a domain"):
         MinimaxClassifier(groups=("sex",), classes=(0, 1)).fit(np.ones((4, 1)), [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("norm", [0.0, -1.0, np.inf, np.nan])
+def test_a_norm_that_cannot_be_is_named_and_nothing_is_charged(norm: float) -> None:
+    ledger = Ledger({"survey": Budget(epsilon=9.0, delta=0.1)})
+    estimator = MinimaxClassifier(
+        classes=(0, 1), feature_norm=norm, ledger=ledger, dataset="survey"
+    )
+    with pytest.raises(ParameterError, match="feature_norm: a positive number"):
+        estimator.fit(np.eye(4), [0, 1, 0, 1])
+    assert ledger.charges == ()
+
+
+@pytest.mark.parametrize("change", [{"weights": [1.0]}, {"weights": []}, {"feature_norm": 0.0}])
+def test_a_model_that_was_tampered_with_is_refused(change: dict[str, Any]) -> None:
+    X, y = table(300)
+    fitted = classifier(steps=2).fit(X, y)
+    data = fitted.release_.value.to_dict()
+    assert MinimaxModel.from_dict(data) == fitted.release_.value
+    with pytest.raises(ReleaseFormatError, match="minimax model: a field is malformed"):
+        MinimaxModel.from_dict({**data, **change})

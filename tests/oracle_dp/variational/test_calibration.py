@@ -171,3 +171,20 @@ def test_bad_schedules_are_named(make: Callable[[], object], match: str) -> None
 
 def schedule_of(sampling: Sampling, *, batch_size: int = 10, releases: int = 5) -> Schedule:
     return Schedule(sampling=sampling, n_records=100, batch_size=batch_size, releases=releases)
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 1e-11])
+def test_noise_for_a_tiny_epsilon_is_found(epsilon: float) -> None:
+    """The search ends, with what dp-accounting finds on a grid finer than the losses."""
+    z = noise_multiplier(
+        schedule_of(Sampling.POISSON), PrivacyTarget.checked(epsilon, 1e-6, "replace")
+    )
+
+    def delta_at(noise: float) -> float:
+        account = PLDAccountant(
+            NeighboringRelation.REPLACE_ONE, value_discretization_interval=2e-10
+        )
+        event = PoissonSampledDpEvent(0.1, GaussianDpEvent(noise))
+        return float(account.compose(SelfComposedDpEvent(event, 5)).get_delta(epsilon))
+
+    assert delta_at(1.01 * z) <= 1e-6 < delta_at(z / 1.01)

@@ -163,6 +163,7 @@ HUGE = np.vstack([np.eye(2), -np.eye(2)])
         (game(), PLAN, {"subsolver": "newton"}, "subsolver: 'extrapolation' or 'fixed_point'"),
         (game(), PLAN, {"neighbors": "add_remove"}, "neighbors: the number of records is public"),
         (game(), replace(PLAN, batch_size=300), {}, "batch_size: 300 exceeds"),
+        (game(), "fast", {}, "plan: a NisppPlan or None expected, not a str"),
         (
             zeros(100, Polytope(HUGE, np.ones(4))),
             PLAN,

@@ -174,6 +174,10 @@ def test_the_ledger_is_charged_before_and_only_when_all_is_well() -> None:
     common = {"epsilon": 1.0, "delta": 1e-5, "ledger": ledger, "dataset": "games"}
     with pytest.raises(ParameterError, match="step: positive"):
         nseg(game(), plan=replace(plan, step=0.0), **common)
+    with pytest.raises(ParameterError, match="sampling: an oracle_dp"):
+        nseg(game(), plan=replace(plan, sampling="full", batch_size=200), **common)
+    with pytest.raises(ParameterError, match="plan: an NsegPlan or None expected, not a Recurs"):
+        nseg(game(), plan=RecursivePlan(weight=1.0), **common)
     with pytest.raises(ParameterError, match="burn_in"):
         nseg(game(), plan=replace(plan, burn_in=5), **common)
     with pytest.raises(ParameterError, match="step: one number"):

@@ -174,6 +174,12 @@ def test_iteration_counts_are_counts_also_when_nothing_is_to_do() -> None:
     ("call", "match"),
     [
         (lambda op: extragradient(op, iterations=0), "iterations: a positive"),
+        (
+            lambda op: extragradient(
+                Operator(lambda w: np.nan * w, op.domain, 1.0, 1.0), iterations=1
+            ),
+            "operator: the certificate is nan",
+        ),
         (lambda op: extragradient(op, iterations=1, step=0.0), "step: a positive"),
         (lambda op: extragradient(op, iterations=1, start=[9.0] * 3), "start: lies outside"),
         (lambda op: extragradient_iterations(op, 0.0), "gap: a positive"),

@@ -238,3 +238,16 @@ Y = [1, -1, 1, -1]
 def test_bad_problems_are_named(make, match) -> None:
     with pytest.raises(ProblemError, match=match):
         make()
+
+
+def test_an_operator_that_is_not_finite_is_no_monotone_one() -> None:
+    ball = Ball(1.0, [0.0, 0.0])
+    with pytest.raises(ProblemError, match="function: NaN or infinite at a sampled point"):
+        check_operator(lambda w: np.nan * w, ball, lipschitz=1.0, bound=1.0)
+    with pytest.raises(ProblemError, match="samples: at least 1"):
+        check_operator(lambda w: w, ball, lipschitz=1.0, bound=1.0, samples=0)
+
+
+def test_labels_that_are_no_numbers_are_named() -> None:
+    with pytest.raises(ProblemError, match="labels: not an array of real numbers"):
+        GroupRobustLogistic(np.ones((4, 1)), ["x"] * 4, [0, 0, 1, 1], [0.5, 0.5], radius=1.0)

@@ -118,6 +118,7 @@ def test_product_splits_what_it_joins() -> None:
         (lambda: Polytope([[1.0, 0.0]], [1.0]), UnboundedError, "add rows"),
         (lambda: Polytope([[1.0], [-1.0]], [-1.0, -1.0]), InfeasibleError, "no point"),
         (lambda: Polytope([[math.nan]], [1.0]), ProblemError, "finite numbers"),
+        (lambda: Polytope([[1.0, 2.0], [3.0]], [1.0, 1.0]), ProblemError, "rows: not an array"),
         (lambda: Ball(1.0, [0.0]).require_point("start", [2.0]), ProblemError, "start: lies out"),
         (lambda: Ball(1.0, [0.0]).require_point("start", [1, 2]), ProblemError, "start: shape"),
         (lambda: Ball(1.0, [0.0]).require_point("start", [math.nan]), ProblemError, "start: a fin"),
