@@ -89,7 +89,7 @@ def train(
     max_attributes: options.MaxAttributes = None,
     n_best: options.NBest = 10,
     sweeps: options.Sweeps = 2,
-    delta: options.Delta = 0.0,
+    delta: options.Delta = None,
     lift: options.LiftName = Lift.ONE_HOT,
     noise: options.NoiseName = None,
     seconds: options.Seconds = None,
@@ -104,7 +104,7 @@ def train(
     dataset: options.DatasetName = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Train a private classifier that minimises classification error itself.
+    """Train a private classifier: a scoring card with the fewest errors, or logistic regression.
 
     Errors are measured on public rows alone: Adult's own test split, or --public-test. Nothing is
     measured on the training rows.
@@ -124,8 +124,18 @@ def train(
         source = _source(data, own, attributes, missing)
         if method is not None and model is not Model.LOGISTIC:
             raise ParameterError("method: only --model logistic has it")
-        if mechanism is not Mechanism.EXPONENTIAL and model is not Model.ZERO_ONE:
-            raise ParameterError("mechanism: only --model zero_one has it")
+        if model is not Model.ZERO_ONE:
+            _refuse_unless_default(
+                mechanism=(mechanism, Mechanism.EXPONENTIAL),
+                weights=(weights, "-1,0,1"),
+                sparsity=(sparsity, 0.0),
+                max_attributes=(max_attributes, None),
+                n_best=(n_best, 10),
+                sweeps=(sweeps, 2),
+                lift=(lift, Lift.ONE_HOT),
+                noise=(noise, None),
+                seconds=(seconds, None),
+            )
         classifier: ZeroOneClassifier | LogisticRegression = ZeroOneClassifier(
             positive_rational("epsilon", epsilon),
             mechanism=mechanism.value,
@@ -139,7 +149,7 @@ def train(
             max_attributes=max_attributes,
             n_best=n_best,
             sweeps=sweeps,
-            delta=delta,
+            delta=delta or 0.0,
             lift=lift.value,
             noise=None if noise is None else noise.value,
             ledger=None if ledger is None else Ledger.open(ledger),
@@ -149,7 +159,7 @@ def train(
         if model is Model.LOGISTIC:
             classifier = LogisticRegression(
                 classifier.epsilon,
-                delta=delta or None,
+                delta=delta,
                 method=method or "objective_gaussian",
                 neighbors=neighbors.value,
                 domain=source.domain,
@@ -173,6 +183,16 @@ def train(
         typer.echo(json.dumps(report) if as_json else _readable(classifier, report))
         if save is not None:
             write_whole(save, classifier.release_.to_json() + "\n")
+
+
+def _refuse_unless_default(**given: tuple[object, object]) -> None:
+    """Refuse options of the other model: each with its value and its default."""
+    from oracle_dp.errors import ParameterError
+
+    for option, (value, default) in given.items():
+        if value != default:
+            name = option.replace("_", "-")
+            raise ParameterError(f"{name}: only --model zero_one has it")
 
 
 def _source(data: str, own: OwnFile, attributes: str | None, missing: Missing | None) -> Source:
