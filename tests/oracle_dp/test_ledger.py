@@ -240,6 +240,12 @@ def test_ledgers_with_the_same_budgets_are_not_the_same() -> None:
 
 
 def test_a_budget_without_delta_says_how_to_give_it_one() -> None:
-    charge = Charge("survey", "newton", Fraction(1), Fraction(1, 10**6), Neighbors.REPLACE)
+    charge = Charge(
+        dataset="survey",
+        mechanism="newton",
+        epsilon=Fraction(1),
+        delta=Fraction(1, 10**6),
+        neighbors=Neighbors.REPLACE,
+    )
     with pytest.raises(OverspendError, match=r"no delta: Budget\(epsilon"):
         Ledger({"survey": 2.0}).charge(charge)
