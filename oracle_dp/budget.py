@@ -203,10 +203,12 @@ def admit(budget: Budget, spent: Total, charge: Charge) -> None:
         added = after.delta == 0 and after.epsilon <= budget.epsilon
         fits = added or _fits_rho(budget, after.rho)
     if not fits:
+        advice = "spend less, or raise the budget knowingly"
+        if charge.delta > 0 and budget.delta == 0:
+            advice = "the budget has no delta: Budget(epsilon=..., delta=...) gives it one"
         raise OverspendError(
             f"dataset {charge.dataset!r}: this charge of epsilon "
-            f"{shown(charge.epsilon)}, delta {shown(charge.delta)} exceeds what "
-            f"remains; spend less, or raise the budget knowingly"
+            f"{shown(charge.epsilon)}, delta {shown(charge.delta)} exceeds what remains; {advice}"
         )
 
 

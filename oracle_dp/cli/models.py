@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Classifier = ZeroOneClassifier | LogisticRegression | MinimaxClassifier
 
 DEFAULTS: dict[str, object] = {
-    "delta": 0.0,
+    "delta": None,
     "groups": None,
     "lift": Lift.ONE_HOT,
     "max_attributes": None,
@@ -62,10 +62,11 @@ def _zero_one(common: Mapping[str, Any], asked: Mapping[str, Any]) -> Classifier
     from oracles import Limits
 
     seconds, noise = asked["seconds"], asked["noise"]
-    same = ("delta", "max_attributes", "n_best", "sparsity", "sweeps")
+    same = ("max_attributes", "n_best", "sparsity", "sweeps")
     return ZeroOneClassifier(
         **common,
         **{name: asked[name] for name in same},
+        **_delta(asked),
         limits=None if seconds is None else Limits(seconds=seconds),
         lift=asked["lift"].value,
         mechanism=asked["mechanism"].value,
@@ -90,7 +91,7 @@ def _minimax(common: Mapping[str, Any], asked: Mapping[str, Any]) -> Classifier:
 
 def _delta(asked: Mapping[str, Any]) -> dict[str, Any]:
     """The delta, or the estimator's own default."""
-    return {"delta": asked["delta"]} if asked["delta"] else {}
+    return {} if asked["delta"] is None else {"delta": asked["delta"]}
 
 
 _BUILDERS = {Model.ZERO_ONE: _zero_one, Model.LOGISTIC: _logistic, Model.MINIMAX: _minimax}

@@ -92,10 +92,10 @@ Sweeps = Annotated[
     typer.Option(help="blockwise: how often every attribute is redrawn.", rich_help_panel=TUNING),
 ]
 Delta = Annotated[
-    float,
+    float | None,
     typer.Option(
-        help="blockwise: above 0, composition by zCDP. opdisc: of Gaussian noise. "
-        "logistic: default n^-2. minimax: default 1e-6.",
+        help="blockwise: above 0, composition by zCDP. opdisc: of Gaussian noise. Default: 0; "
+        "logistic: n^-2, and 0 for the method objective; minimax: 1e-6.",
         rich_help_panel=TUNING,
     ),
 ]

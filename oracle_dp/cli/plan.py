@@ -68,7 +68,7 @@ def plan_train(
     neighbors: options.Neighbors = Relation.REPLACE,
     weights: options.Weights = "-1,0,1",
     missing: options.MissingRows = None,
-    delta: options.Delta = 0.0,
+    delta: options.Delta = None,
     lift: options.LiftName = Lift.ONE_HOT,
     noise: options.NoiseName = None,
     rows: Annotated[

@@ -212,15 +212,21 @@ class LogisticRegression(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[
 
     def _numbers(self, X: Any, *, reset: bool) -> Any:
         """The rows as scikit-learn reads them."""
-        text = False
+        # With a public size, no rows are ordinary data.
+        least = 0 if reset and self.size is not None else 1
         try:
-            return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64)
+            return validate_data(
+                self,
+                X,
+                reset=reset,
+                accept_sparse="csr",
+                dtype=np.float64,
+                ensure_min_samples=least,
+            )
         except ValueError as error:
-            # This message quotes an entry. Raised again outside, or it would come along.
-            text = "could not convert" in str(error)
-            if not text:
-                raise
-        raise DomainError("X: a column holds text; give the domain of its categories")
+            told = str(error)
+        # Raised outside, or the message that quotes entries would come along.
+        raise DomainError(f"X: {_without_entries(told)}")
 
     def _names(self) -> tuple[str, ...] | None:
         if self.domain is not None:
@@ -275,3 +281,20 @@ class LogisticRegression(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[
             )
         detail = "the classes were read from the labels"
         return check_classes(sorted(seen)), (Contingency(ContingencyKind.LEAKED_PARAMETER, detail),)
+
+
+def _without_entries(told: str) -> str:
+    """What scikit-learn says of the rows, without the entries that some of it quotes."""
+    if "could not convert" in told:
+        return "a column holds text; give the domain of its categories"
+    if "Expected 2D" in told:
+        return (
+            "Expected 2D array. Reshape your data: X.reshape(-1, 1) is a single column, "
+            "X.reshape(1, -1) a single row"
+        )
+    if "Complex data" in told:
+        return "Complex data not supported"
+    if told.startswith("Input X contains"):
+        # The rest recommends classifiers that are not private.
+        return f"{told.splitlines()[0]} Drop those rows, or put public constants in their place"
+    return told

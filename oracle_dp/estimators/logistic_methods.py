@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from oracle_dp.errors import ParameterError
@@ -26,9 +25,7 @@ def _newton(
 ) -> Release[FloatArray]:
     from oracle_dp.second_order.double_noise import DoubleNoise, double_noise_newton
 
-    known = {field.name for field in fields(DoubleNoise)}
-    settings = DoubleNoise(**{name: value for name, value in own.items() if name in known})
-    return double_noise_newton(losses, settings=settings, **common)
+    return double_noise_newton(losses, settings=DoubleNoise(**own), **common)
 
 
 def _simple(module: str, function: str) -> Train:

@@ -88,7 +88,7 @@ def gradient_descent(
     eta = spending.positive("step_size", 1 / losses.smoothness if step_size is None else step_size)
     w = start_point(start, losses.dimension)
     scale = sensitivity.gradient(losses, target.reach) * math.sqrt(total) / target.mu
-    target.charge(MECHANISM)
+    target.charge(MECHANISM, rho=target.stated_rho)
     for _ in range(total):
         w = w - eta * spending.noisy(losses.gradient(w), scale, target.source)
     return target.release(
@@ -97,6 +97,6 @@ def gradient_descent(
         theorem=THEOREM,
         sensitivity=target.reach * losses.lipschitz,
         sensitivity_source=spending.gradient_source(losses),
-        rho=math.nextafter(target.rho, math.inf),
+        rho=target.stated_rho,
         conditions_of_mechanism=spending.vouched(losses),
     )

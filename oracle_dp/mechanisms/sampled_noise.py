@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 import numpy as np
 
@@ -196,18 +197,11 @@ def _with_output(
     )
 
 
+@lru_cache(maxsize=1)  # A calibration asks for one and the same many times.
 def _mu(epsilon: float, delta: float) -> float:
     from oracle_dp.accounting.gaussian import gaussian_mu
 
-    key = (epsilon, delta)
-    if key not in _KNOWN:
-        _KNOWN.clear()
-        _KNOWN[key] = gaussian_mu(epsilon, delta=delta)
-    return _KNOWN[key]
-
-
-_KNOWN: dict[tuple[float, float], float] = {}
-"""The last conversion: a calibration asks for one and the same many times."""
+    return gaussian_mu(epsilon, delta=delta)
 
 
 def needed(

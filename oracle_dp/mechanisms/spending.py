@@ -74,6 +74,11 @@ class Target:
         return self.mu**2 / 2
 
     @property
+    def stated_rho(self) -> float:
+        """``rho``, rounded up: what a run over all records states and charges."""
+        return math.nextafter(self.rho, math.inf)
+
+    @property
     def epsilon_below(self) -> float:
         """As a float that is not above it."""
         return stated("epsilon", self.epsilon, toward=0)
@@ -88,8 +93,8 @@ class Target:
         """By how many records' contributions neighbours differ at most: 2 or 1."""
         return 2 if self.neighbors is Neighbors.REPLACE else 1
 
-    def charge(self, mechanism: str) -> None:
-        """Charge the ledger, if there is one.
+    def charge(self, mechanism: str, *, rho: float | None = None) -> None:
+        """Charge the ledger, if there is one; ``rho`` where the mechanism has one of its own.
 
         Raises:
             ParameterError: Only one of ledger and data set is given.
@@ -102,6 +107,7 @@ class Target:
             epsilon=self.epsilon,
             delta=self.delta,
             neighbors=self.neighbors,
+            rho=None if rho is None else Fraction(rho),
         )
 
     def release(

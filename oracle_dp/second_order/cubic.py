@@ -30,6 +30,7 @@ from oracle_dp.noise import BitSource
 from oracle_dp.privacy import Contingency, Neighbors, Release
 from oracle_dp.record_losses import LinearModelLoss, RecordLosses, require_bounded, start_point
 from oracles.arrays import FloatArray
+from oracles.convex.minimum import inside
 
 MECHANISM = "cubic_newton"
 THEOREM = "cubic Newton with a private sub-solver (docs/theory/second_order.md, Theorem 6)"
@@ -172,7 +173,7 @@ def cubic_newton(
         most=spending.steps(most_inner_steps),
     )
     w = inside(start_point(start, losses.dimension), solver.radius)
-    target.charge(MECHANISM)
+    target.charge(MECHANISM, rho=target.stated_rho)
     for _ in range(total):
         gradient, matrix = losses.second_order(w, "hessian")
         matrix[np.diag_indices_from(matrix)] += solver.convexity
@@ -183,12 +184,6 @@ def cubic_newton(
         theorem=THEOREM,
         sensitivity=target.reach * losses.lipschitz + 2 * solver.radius * losses.smoothness,
         sensitivity_source=spending.gradient_source(losses),
-        rho=math.nextafter(target.rho, math.inf),
+        rho=target.stated_rho,
         conditions_of_mechanism=spending.vouched(losses),
     )
-
-
-def inside(w: FloatArray, radius: float) -> FloatArray:
-    """The nearest point of the ball."""
-    size = float(np.linalg.norm(w))
-    return w if size <= radius else w * (radius / size)

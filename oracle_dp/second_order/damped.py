@@ -90,7 +90,7 @@ def damped_newton(
     rho = target.rho / total
     gradient_scale = sensitivity.gradient(losses, target.reach) / math.sqrt(2 * share * rho)
     matrix_scale = sensitivity.curvature(losses, target.reach) / math.sqrt(2 * (1 - share) * rho)
-    target.charge(MECHANISM)
+    target.charge(MECHANISM, rho=target.stated_rho)
     for _ in range(total):
         exact, matrix = losses.second_order(w, "hessian")
         slope = spending.noisy(exact, gradient_scale, target.source)
@@ -102,7 +102,7 @@ def damped_newton(
         theorem=THEOREM,
         sensitivity=target.reach * losses.lipschitz,
         sensitivity_source=spending.gradient_source(losses),
-        rho=math.nextafter(target.rho, math.inf),
+        rho=target.stated_rho,
         conditions_of_mechanism=spending.vouched(losses),
     )
 

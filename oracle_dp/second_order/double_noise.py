@@ -171,7 +171,7 @@ def double_noise_newton(
     factor = chosen.floor_factor or (4.0 if target.epsilon <= Fraction(3, 10) else 1.0)
     w = start_point(start, losses.dimension)
     plan = _Plan.split(chosen, losses, target.rho, factor, target.reach)
-    target.charge(MECHANISM)
+    target.charge(MECHANISM, rho=target.stated_rho)
     for step in range(chosen.steps):
         exact, matrix = _derivatives(losses, w, chosen, fresh=step % chosen.refresh == 0)
         if matrix is not None:
@@ -183,7 +183,7 @@ def double_noise_newton(
         theorem=THEOREM,
         sensitivity=target.reach * losses.lipschitz,
         sensitivity_source=spending.gradient_source(losses),
-        rho=math.nextafter(target.rho, math.inf),
+        rho=target.stated_rho,
         conditions_of_mechanism=spending.vouched(losses),
     )
 

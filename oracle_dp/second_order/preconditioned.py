@@ -109,7 +109,7 @@ def preconditioned_descent(
         2 * (1 - share) * rho / total
     )
     matrix_scale = sensitivity.curvature(losses, target.reach) / math.sqrt(2 * share * rho / times)
-    target.charge(MECHANISM)
+    target.charge(MECHANISM, rho=target.stated_rho)
     for step in range(total):
         if step % every == 0:
             exact, matrix = losses.second_order(w, curvature)
@@ -123,7 +123,7 @@ def preconditioned_descent(
         theorem=THEOREM,
         sensitivity=target.reach * losses.lipschitz,
         sensitivity_source=spending.gradient_source(losses),
-        rho=math.nextafter(rho, math.inf),
+        rho=target.stated_rho,
         conditions_of_mechanism=spending.vouched(losses),
     )
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from oracles.arrays import FloatArray, vector
-from oracles.convex.minimum import ConvexMinimum, certified, require_smooth, residual
+from oracles.convex.minimum import ConvexMinimum, certified, inside, require_smooth, residual
 from oracles.convex.objective import MeanLoss
 
 
@@ -42,7 +41,7 @@ class Gradient:
             ProblemError: The loss is not smooth and convex, or a parameter is out of range.
         """
         require_smooth(problem, self.radius, self.tolerance)
-        w = self._inside(vector("start", start, problem.dimension, 0.0))
+        w = inside(vector("start", start, problem.dimension, 0.0), self.radius)
         curvature = problem.loss.smoothness * problem.mean_square + problem.ridge
         step = 1.0 / max(curvature, 1e-300)
         ahead, momentum, done = w, 1.0, 0
@@ -50,9 +49,9 @@ class Gradient:
             gradient = problem.gradient(ahead)
             if (done % 10 == 0 and self._reached(problem, w)) or done == self.max_iterations:
                 break
-            moved = self._inside(ahead - step * gradient)
+            moved = inside(ahead - step * gradient, self.radius)
             if float((ahead - moved) @ (moved - w)) > 0:
-                momentum, moved = 1.0, self._inside(w - step * problem.gradient(w))
+                momentum, moved = 1.0, inside(w - step * problem.gradient(w), self.radius)
             following = (1 + math.sqrt(1 + 4 * momentum**2)) / 2
             ahead = moved + (momentum - 1) / following * (moved - w)
             w, momentum = moved, following
@@ -68,7 +67,3 @@ class Gradient:
     def _reached(self, problem: MeanLoss, w: FloatArray) -> bool:
         length = residual(problem.gradient(w), w, self.radius)
         return length + problem.rounding(w) <= self.tolerance
-
-    def _inside(self, w: FloatArray) -> FloatArray:
-        size = float(np.linalg.norm(w))
-        return w if size <= self.radius else w * (self.radius / size)

@@ -78,6 +78,12 @@ def require_smooth(problem: MeanLoss, radius: float, tolerance: float) -> None:
         raise ProblemError("radius and tolerance must be positive")
 
 
+def inside(w: FloatArray, radius: float) -> FloatArray:
+    """The nearest point of the ball about 0."""
+    size = float(np.linalg.norm(w))
+    return w if size <= radius else w * (radius / size)
+
+
 def residual(gradient: FloatArray, w: FloatArray, radius: float) -> float:
     """The length g of the theorem."""
     size = float(np.linalg.norm(w))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from oracles.arrays import FloatArray, vector
-from oracles.convex.minimum import ConvexMinimum, certified, require_smooth, residual
+from oracles.convex.minimum import ConvexMinimum, certified, inside, require_smooth, residual
 from oracles.convex.objective import MeanLoss
 
 _DECREASE = 1e-4
@@ -52,20 +52,19 @@ class Newton:
             ProblemError: The loss is not smooth and convex, or a parameter is out of range.
         """
         require_smooth(problem, self.radius, self.tolerance)
-        w = _inside(vector("start", start, problem.dimension, 0.0), self.radius)
+        w = inside(vector("start", start, problem.dimension, 0.0), self.radius)
         value = problem.value(w)
         done = 0
         for done in range(self.max_iterations + 1):
             gradient, hessian = problem.second_order(w)
             length = residual(gradient, w, self.radius)
-            # A tenth, since certifying adds the rounding.
             if length + problem.rounding(w) <= self.tolerance or done == self.max_iterations:
                 break
             step = model_minimum(gradient, hessian, w, self.radius) - w
             moved, new = _search(problem, w, value, float(gradient @ step), step)
             if moved is w:
                 break
-            w, value = _inside(moved, self.radius), new
+            w, value = inside(moved, self.radius), new
         return certified(
             problem,
             w,
@@ -118,8 +117,3 @@ def _search(
             return moved, new
         fraction /= 2
     return w, value
-
-
-def _inside(w: FloatArray, radius: float) -> FloatArray:
-    size = float(np.linalg.norm(w))
-    return w if size <= radius else w * (radius / size)

@@ -237,3 +237,15 @@ def test_ledgers_with_the_same_budgets_are_not_the_same() -> None:
     first, second = Ledger({"survey": 1.0}), Ledger({"survey": 1.0})
     assert first != second
     assert len({first, second}) == 2
+
+
+def test_a_budget_without_delta_says_how_to_give_it_one() -> None:
+    charge = Charge(
+        dataset="survey",
+        mechanism="newton",
+        epsilon=Fraction(1),
+        delta=Fraction(1, 10**6),
+        neighbors=Neighbors.REPLACE,
+    )
+    with pytest.raises(OverspendError, match=r"no delta: Budget\(epsilon"):
+        Ledger({"survey": 2.0}).charge(charge)

@@ -182,15 +182,18 @@ def test_odd_data_train(method, x, y) -> None:
         ([[math.nan, 1], [0, 1]], ["yes", "no"]), ([[math.inf, 1], [0, 1]], ["yes", "no"]),
         ([[1.0], [2.0]], ["yes"]), ([[1.0], [2.0]], ["yes", "maybe"]),
         ([["12.5x"], ["2"]], ["yes", "no"]), ([[1e200], [2.0]], ["yes", "no"]),
+        ([0.73915, 1.0], ["yes", "no"]), (0.73915, ["yes"]), (np.array([[0.73915 + 1j]]), ["yes"]),
+        (np.empty((0, 2)), []),
     ],
 )  # fmt: skip
 def test_data_that_do_not_fit_are_refused_before_any_charge(x, y) -> None:
     ledger = Ledger({"d": Budget(epsilon=1, delta=1e-3)})
-    with pytest.raises(ValueError, match=r".") as caught:
+    with pytest.raises(DomainError) as caught:
         classifier(ledger=ledger, dataset="d").fit(x, y)
     told = repr(caught.value) + repr(caught.value.__cause__) + repr(caught.value.__context__)
     assert "maybe" not in told
     assert "12.5x" not in told
+    assert "0.73915" not in told
     assert ledger.charges == ()
 
 
@@ -214,6 +217,11 @@ def test_bad_parameters_are_refused_before_any_charge(change) -> None:
             **{"classes": ("no", "yes"), "ledger": ledger, "dataset": "d", **change}
         ).fit(x, y)
     assert ledger.charges == ()
+
+
+def test_no_rows_are_ordinary_data_where_their_number_is_private() -> None:
+    fitted = classifier(neighbors="add_remove", size=50).fit(np.empty((0, 2)), [])
+    assert np.isfinite(fitted.predict_proba([[0.1, 0.2]])).all()
 
 
 def test_no_labels_are_refused() -> None:

@@ -13,6 +13,7 @@ import pytest
 from oracle_dp import Ledger, Neighbors, ParameterError
 from oracle_dp.accounting.gaussian import gaussian_delta, gaussian_mu
 from oracle_dp.errors import DomainError, OverspendError
+from oracle_dp.first_order.batches import poisson_batch
 from oracle_dp.first_order.gd import gradient_descent
 from oracle_dp.first_order.sgd import stochastic_gradient_descent
 from oracle_dp.ledger import Budget
@@ -348,9 +349,19 @@ def test_ordinary_if_odd_data_train(name, x, y) -> None:
 
 
 @pytest.mark.parametrize("name", BATCHED)
-def test_an_empty_batch_is_noise_alone(name) -> None:
+def test_an_empty_batch_is_noise_alone(name, monkeypatch) -> None:
+    sizes: list[int] = []
+
+    def drawn(*given: Any) -> MeanLoss:
+        batch = poisson_batch(*given)
+        sizes.append(batch.rows.n_rows)
+        return batch
+
+    for home in ("first_order.sgd", "second_order.minibatch"):
+        monkeypatch.setattr(f"oracle_dp.{home}.poisson_batch", drawn)
     run = {"sgd": stochastic_gradient_descent, "minibatch": minibatch_newton}[name]
-    found = run(data(n=20), **TARGET, batch=1, steps=4, random_state=4)
+    found = run(data(n=20), **TARGET, batch=1, steps=8, random_state=4)
+    assert 0 in sizes
     assert np.isfinite(found.value).all()
 
 
@@ -401,6 +412,16 @@ def test_guarantees_say_what_was_spent(name, relation) -> None:
     again = ALL[name](losses, **TARGET, neighbors=relation, random_state=3)
     assert (again.value == release.value).all()
     assert type(release).from_json(release.to_json()).guarantee == guarantee
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_budgets_composed_by_zcdp_take_the_rho_of_full_batches(name) -> None:
+    budget = Budget(epsilon=1, delta=1e-5, neighbors="replace", composition="zcdp")
+    ledger = Ledger({"d": budget})
+    for _ in range(4):  # Four times 0.3, which would not add up to less than 1.
+        release = FULL[name](data(n=30), epsilon=0.3, delta=1e-5, ledger=ledger, dataset="d")
+    assert [float(charge.rho) for charge in ledger.charges] == [release.guarantee.rho] * 4
+    assert ledger.spent("d")[0] < 1
 
 
 class Softmax:
