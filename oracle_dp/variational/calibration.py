@@ -85,7 +85,8 @@ class Schedule:
         releases: How many noisy releases.
 
     Raises:
-        ParameterError: The batches are larger than the data, or do not fit into one pass.
+        ParameterError: The sampling is no :class:`Sampling`, or the batches are larger than the
+            data, or do not fit into one pass.
     """
 
     sampling: Sampling
@@ -94,6 +95,11 @@ class Schedule:
     releases: int
 
     def __post_init__(self) -> None:
+        if not isinstance(self.sampling, Sampling):
+            raise ParameterError(
+                f"sampling: a member of Sampling expected, not {self.sampling!r}; "
+                "Sampling.parse makes one of a name"
+            )
         for name in ("n_records", "batch_size", "releases"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:

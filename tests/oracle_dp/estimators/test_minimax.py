@@ -160,3 +160,13 @@ def test_bad_parameters_are_named_and_nothing_is_charged(
 def test_groups_need_a_domain() -> None:
     with pytest.raises(ParameterError, match="groups: names of attributes of a domain"):
         MinimaxClassifier(groups=("sex",), classes=(0, 1)).fit(np.ones((4, 1)), [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("size", [0, 1, 2])
+def test_beside_public_shares_no_refusal_tells_a_group_s_size(size: int) -> None:
+    """Neighbours may move a record between groups: all of them are served."""
+    X, y = table(40)
+    X["region"] = ["south"] * size + ["north"] * (40 - size)
+    shares = {"north": 0.7, "south": 0.3}
+    release = classifier(group_shares=shares, steps=4).fit(X, y).release_
+    assert np.isfinite(release.value.weights).all()

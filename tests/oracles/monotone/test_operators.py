@@ -238,3 +238,13 @@ Y = [1, -1, 1, -1]
 def test_bad_problems_are_named(make, match) -> None:
     with pytest.raises(ProblemError, match=match):
         make()
+
+
+def test_a_function_that_returns_other_records_than_asked_for_is_refused() -> None:
+    everything = RecordFunction(
+        lambda w, records: np.zeros((9, 2)), Ball(1.0, [0.0, 0.0]),
+        n_records=9, lipschitz=1.0, bound=1.0,
+    )  # fmt: skip
+    assert everything.total(np.zeros(2)).tolist() == [0.0, 0.0]
+    with pytest.raises(ProblemError, match=r"shape \(1, 2\), one row for each"):
+        everything.total(np.zeros(2), np.array([4]))
