@@ -141,8 +141,8 @@ class MinimaxClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
 
         Raises:
             DomainError: The data do not fit ``domain`` or ``classes``. Nothing is charged.
-            ParameterError: A parameter is out of range, or a group has fewer than two records.
-                Nothing is charged.
+            ParameterError: A parameter is out of range, or a group that is taken as public
+                has fewer than two records. Nothing is charged.
             LedgerError: The budget does not allow this fit. Nothing is charged.
         """
         features = self._features(X)
@@ -161,6 +161,8 @@ class MinimaxClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
                 loss_cap=self.loss_cap,
                 weight_cap=self.weight_cap,
                 loss_share=self.loss_share,
+                # Groups are private beside public shares: a refusal would tell a group's size.
+                smallest_group=2 if self.group_shares is None else 0,
             )
         except ProblemError as error:
             raise ParameterError(self._named(str(error), names)) from error

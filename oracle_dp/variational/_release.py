@@ -113,4 +113,6 @@ def checked_operator(operator: object) -> RecordOperator:
             f"operator: {operator.n_records} record; at least 2 are needed, a single one cannot "
             "be hidden and solved for"
         )
+    if operator.domain.diameter == 0:
+        raise ParameterError("operator: its set is a single point, which needs no release")
     return operator

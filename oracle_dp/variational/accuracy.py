@@ -54,5 +54,6 @@ def rounding_radius(constants: Constants, *, lipschitz: float, modulus: float) -
     An iteration's rounding is some units in the last place of the numbers in it, and contraction
     by 1 + modulus / lipschitz adds up a few lipschitz / modulus of them.
     """
-    size = 2 * constants.diameter + constants.bound / lipschitz
+    # A set far from the origin has coordinates much larger than its diameter.
+    size = 2 * max(constants.diameter, constants.magnitude) + constants.bound / lipschitz
     return 512 * float(np.finfo(np.float64).eps) * size * (1 + lipschitz / modulus)

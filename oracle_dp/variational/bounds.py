@@ -26,6 +26,7 @@ class Constants:
         diameter: D of the set.
         noise_length: Root mean square length of the noise of an evaluation, for noise of one
             standard deviation per unit of one record's contribution; M sqrt(d) or less.
+        magnitude: The largest norm of a point of the set; rounding is in proportion to it.
     """
 
     dimension: int
@@ -33,6 +34,7 @@ class Constants:
     bound: float
     diameter: float
     noise_length: float
+    magnitude: float
 
     @classmethod
     def of(cls, operator: RecordOperator) -> Constants:
@@ -43,6 +45,7 @@ class Constants:
             bound=operator.bound,
             diameter=operator.domain.diameter,
             noise_length=operator.scale_norm,
+            magnitude=operator.domain.magnitude,
         )
 
     @property

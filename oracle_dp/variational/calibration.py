@@ -85,7 +85,8 @@ class Schedule:
         releases: How many noisy releases.
 
     Raises:
-        ParameterError: The batches are larger than the data, or do not fit into one pass.
+        ParameterError: The sampling is no :class:`Sampling`, or the batches are larger than the
+            data, or do not fit into one pass.
     """
 
     sampling: Sampling

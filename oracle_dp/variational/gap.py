@@ -153,7 +153,8 @@ def release_gap(
     """
     records = checked_operator(operator)
     bounded = records if records.enforced else Clipped(records)
-    inside = bounded.domain.require_point("point", point)
+    # Within the set, not only within the tolerance: distances from it are at most D.
+    inside = bounded.domain.project(bounded.domain.require_point("point", point))
     spend = positive_rational("epsilon", epsilon)
     relation = Neighbors.parse(neighbors)
     if relation is Neighbors.ADD_REMOVE:

@@ -194,8 +194,20 @@ class RecordFunction(RecordOperator):
         self.lipschitz, self.bound, self.monotone = float(lipschitz), float(bound), monotone
 
     def per_record(self, point: FloatArray, records: Records = ALL) -> FloatArray:
-        """The caller's function."""
-        return self.function(point, records)
+        """The caller's function, one row for each of the records and no other.
+
+        Raises:
+            ProblemError: It has another shape: a function that takes no notice of ``records``
+                would add up records that are not in the batch.
+        """
+        values = np.asarray(self.function(point, records))
+        count = len(range(self.n_records)[records] if isinstance(records, slice) else records)
+        if values.shape != (count, self.domain.dimension):
+            raise ProblemError(
+                f"function: shape ({count}, {self.domain.dimension}), one row for each of the "
+                f"records asked for, expected, not {values.shape}; take only those records' rows"
+            )
+        return values
 
 
 class Clipped(RecordOperator):

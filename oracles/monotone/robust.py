@@ -43,10 +43,12 @@ class GroupRobustLogistic(RecordOperator):
             largest group's loss, or an average over several small ones. None: no cap.
         loss_share: In (0, 1), public: how :meth:`scale` divides the squared bound of one between
             groups' losses and the gradient.
+        smallest_group: How many records every group must have. 0 where the records' groups are
+            private: a refusal would tell a group's size.
 
     Raises:
         ProblemError: A shape or a constant is wrong, an entry is not finite, or a group has
-            fewer than two records.
+            fewer than ``smallest_group`` records.
     """
 
     enforced = True
@@ -63,13 +65,14 @@ class GroupRobustLogistic(RecordOperator):
         loss_cap: float | None = None,
         weight_cap: float | None = None,
         loss_share: float = 0.5,
+        smallest_group: int = 2,
     ) -> None:
         self.feature_norm = positive("feature_norm", feature_norm)
         self.features = clip_rows(finite("features", features, 2), self.feature_norm)
         self.n_records, self.n_features = self.features.shape
         self.labels = signs("labels", labels, (self.n_records,))
         weights = 1 / _shares(shares)
-        self.groups = _groups(groups, self.n_records, len(weights))
+        self.groups = _groups(groups, self.n_records, len(weights), smallest_group)
         self.group_weights = weights
         reach = positive("radius", radius) * self.feature_norm
         largest = float(np.logaddexp(0.0, reach))
@@ -228,7 +231,7 @@ def _shares(given: ArrayLike) -> FloatArray:
 
 
 def _groups(
-    given: ArrayLike, n_records: int, n_groups: int
+    given: ArrayLike, n_records: int, n_groups: int, smallest: int
 ) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
     groups = np.array(given)
     if groups.shape != (n_records,) or groups.dtype.kind not in "iu":
@@ -236,10 +239,11 @@ def _groups(
     if n_records and not 0 <= groups.min() <= groups.max() < n_groups:
         raise ProblemError(f"groups: numbers from 0 to {n_groups - 1} expected, one per share")
     sizes = np.bincount(groups, minlength=n_groups)
-    if (sizes < 2).any():
+    if (sizes < smallest).any():
         small = int(np.argmin(sizes))
+        least = "two" if smallest == 2 else str(smallest)
         raise ProblemError(
-            f"groups: group {small} has fewer than two records; leave it out of groups and shares, "
-            "or merge it with another"
+            f"groups: group {small} has fewer than {least} records; leave it out of groups and "
+            "shares, or merge it with another"
         )
     return groups.astype(np.intp)

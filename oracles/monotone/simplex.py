@@ -56,6 +56,8 @@ class Simplex(ConvexSet):
         With the entries in falling order, the projection keeps the k largest and lowers them by a
         common amount, for the largest k that leaves the k-th positive (Held, Wolfe, Crowder 1974).
         """
+        # A common shift moves no projection; without it, 1 is lost in coordinates beyond 2^53.
+        point = point - point.max()
         falling = np.sort(point)[::-1]
         excess = np.cumsum(falling) - 1
         kept = int(np.count_nonzero(falling * np.arange(1, self.size + 1) > excess))
@@ -114,6 +116,11 @@ class CappedSimplex(ConvexSet):
         It is ``clip(point - t, 0, upper)`` for the t that makes its sum 1. The sum is piecewise
         linear in t with breaks at ``point`` and ``point - upper``.
         """
+        # Filled from the top, the bounds reach 1 at the coordinate ``last``: t lies within 1 below
+        # it. From there, cut where nothing changes any more, huge numbers cost no digits.
+        order = np.argsort(-point)
+        last = int(np.searchsorted(np.cumsum(self.upper[order]), 1.0))
+        point = np.clip(point - point[order[min(last, len(order) - 1)]], -2.0, 2.0)
         breaks = np.sort(np.concatenate([point, point - self.upper]))
         sums = np.clip(point - breaks[:, None], 0.0, self.upper).sum(axis=1)
         # Falling in t: the last break whose sum is still at least 1.

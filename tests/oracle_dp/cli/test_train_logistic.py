@@ -47,7 +47,7 @@ def test_a_csv_file_trains_saves_and_predicts(tmp_path: Path) -> None:
         (("--model", "logistic", "--method", "sorcery"), "method: one of"),
         (("--model", "logistic", "--mechanism", "opdisc"), "mechanism: only --model zero_one"),
         (("--model", "logistic", "--seconds", "9"), "seconds: only --model zero_one"),
-        (("--model", "logistic", "--max-attributes", "2"), "max-attributes: only --model zero_one"),
+        (("--model", "logistic", "--max-attributes", "2"), "max_attributes: only --model zero_one"),
         (("--model", "logistic", "--delta", "0"), "delta: a number in (0, 1) expected"),
     ],
 )

@@ -187,3 +187,13 @@ def test_a_model_that_was_tampered_with_is_refused(change: dict[str, Any]) -> No
     assert MinimaxModel.from_dict(data) == fitted.release_.value
     with pytest.raises(ReleaseFormatError, match="minimax model: a field is malformed"):
         MinimaxModel.from_dict({**data, **change})
+
+
+@pytest.mark.parametrize("size", [0, 1, 2])
+def test_beside_public_shares_no_refusal_tells_a_group_s_size(size: int) -> None:
+    """Neighbours may move a record between groups: all of them are served."""
+    X, y = table(40)
+    X["region"] = ["south"] * size + ["north"] * (40 - size)
+    shares = {"north": 0.7, "south": 0.3}
+    release = classifier(group_shares=shares, steps=4).fit(X, y).release_
+    assert np.isfinite(release.value.weights).all()

@@ -129,3 +129,13 @@ def test_bad_parameters_are_named(call, error, match) -> None:
     operator = game(20, 0)
     with pytest.raises(error, match=match):
         call(operator, operator.domain.centre)
+
+
+def test_a_released_gap_is_of_a_point_inside_the_set() -> None:
+    """The membership tolerance may be far longer than a tiny set's diameter."""
+    tiny = RecordFunction(
+        lambda w, records: np.ones((10, 1))[records], Ball(1e-12, [0.0]),
+        n_records=10, lipschitz=1.0, bound=1.0,
+    )  # fmt: skip
+    release = release_gap(tiny, [9e-10], epsilon=1e6, random_state=0)
+    assert release.value <= 2.1e-12

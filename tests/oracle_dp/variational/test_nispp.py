@@ -186,3 +186,17 @@ def test_an_iterate_thrown_out_of_reach_is_refused() -> None:
     plan = NisppPlan(sampling=Sampling.FULL, batch_size=100, steps=50, weight=1e-3, accuracy=1e-8)
     with pytest.raises(UncertifiedError, match=r"raise accuracy or weight\. The charge stays"):
         nispp(operator, epsilon=1e-9, delta=1e-9, plan=plan, random_state=0)
+
+
+def test_far_from_the_origin_nu_is_as_coarse_as_the_coordinates() -> None:
+    """There neighbours' solutions are rounded apart by more than a(nu) would say."""
+    far = zeros(100, Ball(1.0, [1e12]))
+    plan = NisppPlan(sampling=Sampling.FULL, batch_size=100, steps=1, weight=8192.0, accuracy=1e-7)
+    with pytest.raises(ParameterError, match="beyond double precision"):
+        nispp(far, epsilon=1.0, delta=1e-6, plan=plan)
+    ledger = Ledger({"d": Budget(epsilon=5, delta=1e-3)})
+    for bad, match in ((replace(plan, sampling="full"), "sampling"), (plan, "single point")):
+        point = zeros(100, Box([0.0], [0.0]) if bad is plan else Ball(1.0, [0.0]))
+        with pytest.raises(ParameterError, match=match):
+            nispp(point, epsilon=1.0, delta=1e-6, plan=bad, ledger=ledger, dataset="d")
+    assert ledger.spent("d") == (0, 0)

@@ -251,3 +251,13 @@ def test_an_operator_that_is_not_finite_is_no_monotone_one() -> None:
 def test_labels_that_are_no_numbers_are_named() -> None:
     with pytest.raises(ProblemError, match="labels: not an array of real numbers"):
         GroupRobustLogistic(np.ones((4, 1)), ["x"] * 4, [0, 0, 1, 1], [0.5, 0.5], radius=1.0)
+
+
+def test_a_function_that_returns_other_records_than_asked_for_is_refused() -> None:
+    everything = RecordFunction(
+        lambda w, records: np.zeros((9, 2)), Ball(1.0, [0.0, 0.0]),
+        n_records=9, lipschitz=1.0, bound=1.0,
+    )  # fmt: skip
+    assert everything.total(np.zeros(2)).tolist() == [0.0, 0.0]
+    with pytest.raises(ProblemError, match=r"shape \(1, 2\), one row for each"):
+        everything.total(np.zeros(2), np.array([4]))

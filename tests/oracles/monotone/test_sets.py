@@ -127,3 +127,14 @@ def test_product_splits_what_it_joins() -> None:
 def test_bad_sets_and_points_are_named(make, error, match) -> None:
     with pytest.raises(error, match=match):
         make()
+
+
+@pytest.mark.parametrize("domain", [Simplex(2), Simplex(5), CappedSimplex([0.3, 0.9, 0.4])])
+def test_projections_of_huge_points_stay_inside(domain: ConvexSet) -> None:
+    """An operator's bound holds on the set only, and steps may be of any length."""
+    rng = np.random.default_rng(3)
+    for scale in 10.0 ** np.arange(12, 20):
+        for point in scale * rng.normal(size=(200, domain.dimension)):
+            assert np.linalg.norm(domain.project(point)) <= 1 + 1e-12
+    assert Simplex(2).project(np.array([2.0**53 + 2, 0.0])).tolist() == [1.0, 0.0]
+    assert Simplex(2).project(np.array([-1e18, -1e18])).tolist() == [0.5, 0.5]
