@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from oracle_dp.cli.audit import audit
+from oracle_dp.cli.doctor import doctor
 from oracle_dp.cli.domain import domain
 from oracle_dp.cli.ledger import ledger
 from oracle_dp.cli.plan import plan
@@ -46,6 +47,7 @@ app.command()(train)
 app.command()(predict)
 app.command()(domain)
 app.command()(audit)
+app.command()(doctor)
 app.add_typer(plan, name="plan")
 app.add_typer(ledger, name="ledger")
 

@@ -13,7 +13,7 @@ from oracle_dp.cli.choices import Mechanism, Missing, Relation
 
 from .support import run
 
-COMMANDS = ("train", "predict", "domain", "plan", "audit")
+COMMANDS = ("train", "predict", "domain", "plan", "audit", "doctor")
 
 
 @pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)], ids=str)
