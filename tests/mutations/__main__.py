@@ -64,7 +64,7 @@ def planted(tree: Path, fault: Fault) -> str | None:
         path.write_text(original, encoding="utf-8")
     if code == 0:
         return None
-    failed = re.search(r"^(?:FAILED|ERROR) ([^ \[]+)", output, re.MULTILINE)
+    failed = re.search(r"^(?:FAILED|ERROR) ([^ \[\n]+)", output, re.MULTILINE)
     if failed is None:
         return None if code == NO_TESTS else f"exit code {code}"
     clean, _ = pytest(tree, (failed.group(1),))
