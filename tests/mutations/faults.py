@@ -40,7 +40,7 @@ FAULTS = [
         "oracle_dp/mechanisms/perturbation.py",
         "coordinates=max(1, sum(size > 1 for size in sizes)),",
         "coordinates=1,",
-        (f"{M}/test_opdisc.py",),
+        ("tests/oracle_dp/audit/test_standing.py",),
     ),
     Fault(
         "a shift that is not strict, so that ties tell",
