@@ -8,8 +8,6 @@ The operations on lanes are instructions of the machine: here each has a line of
 
 from __future__ import annotations
 
-import itertools
-
 import numba
 import numpy as np
 
@@ -55,14 +53,21 @@ def main() -> None:
     """Search, partition and draw; compare with enumeration."""
     # Imported now: they take the operations from the module above.
     from oracle_dp import exponential
+    from oracles import Limits
+    from oracles.zero_one._layout import lay_out
+    from oracles.zero_one.search import search
     from tests.oracles.zero_one import test_search as cases
 
-    # Every fourth with the costs and factors that most of the code is about.
-    for cells, values, costs in itertools.islice(cases.instances(0, 60, most=900), 60):
-        assert cases.solve(cells, values, costs) == cases.brute_force(cells, values, costs)
-    for cells, values in cases.evenly_spaced(13, 12):
-        costs = cases.no_costs(cells.levels, len(values))
-        assert cases.solve(cells, values, costs) == cases.brute_force(cells, values, costs)
+    evenly = [(c, v, cases.no_costs(c.levels, len(v))) for c, v in cases.evenly_spaced(13, 12)]
+    for cells, values, costs in [*cases.instances(0, 50, most=900), *evenly]:
+        optimum = cases.brute_force(cells, values, costs)
+        assert cases.solve(cells, values, costs) == optimum
+        # Descents find most optima: from a worse one the tree has to.
+        layout = lay_out(cells, values, costs, cut=True)
+        worse = optimum - layout.constant + 1_000
+        assert cases.from_scratch(layout, worse) == optimum - layout.constant
+    stopped = search(*next(cases.instances(11, 1, most=800)), limits=Limits(nodes=1))
+    assert stopped.bound <= (stopped.objective or 0)
     assert cases.excess_of_bounds(3, 8) <= 0
     for cells, values, _ in cases.instances(5, 6, most=300):
         for seed in range(3):
