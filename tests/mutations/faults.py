@@ -233,7 +233,7 @@ FAULTS = [
         "oracle_dp/mechanisms/base.py",
         "Fraction(nearest) < value if toward > 0 else Fraction(nearest) > value",
         "Fraction(nearest) > value if toward > 0 else Fraction(nearest) < value",
-        (f"{M}/test_opdisc.py", f"{M}/test_counts.py"),
+        (f"{M}/test_base.py",),
     ),
     Fault(
         "charged after the noise",
@@ -244,7 +244,7 @@ FAULTS = [
         "    noisy = noisy_counts(cell_differences(cells), exponent=exponent, source=source)\n"
         "    charge_before_noise(ledger, dataset, mechanism=MECHANISM, epsilon=target, "
         "neighbors=relation)\n",
-        (f"{M}/test_counts.py",),
+        (f"{M}/test_base.py",),
     ),
     # -- oracles ---------------------------------------------------------------------------------
     Fault(
