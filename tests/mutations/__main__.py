@@ -19,7 +19,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.mutations.faults import FAULTS, Fault
+from tests.mutations.fault import Fault
+from tests.mutations.faults import FAULTS
 
 ROOT = Path(__file__).parents[2]
 COPIED = ("oracle_dp", "oracles", "experiments", "tests", "docs", "pyproject.toml", "README.md")

@@ -2,29 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from tests.mutations.fault import Fault
 
 M, N, E = "tests/oracle_dp/mechanisms", "tests/oracle_dp/noise", "tests/oracle_dp/estimators"
-
-
-@dataclass(frozen=True)
-class Fault:
-    """A fault.
-
-    Attributes:
-        name: What goes wrong.
-        path: The file, from the root.
-        old: Text that occurs in it once.
-        new: What stands there instead.
-        tests: What pytest is given.
-    """
-
-    name: str
-    path: str
-    old: str
-    new: str
-    tests: tuple[str, ...]
-
 
 FAULTS = [
     # -- too little noise ----------------------------------------------------------------------

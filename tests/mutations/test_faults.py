@@ -7,7 +7,8 @@ import ast
 import pytest
 
 from tests.mutations.__main__ import ROOT
-from tests.mutations.faults import FAULTS, Fault
+from tests.mutations.fault import Fault
+from tests.mutations.faults import FAULTS
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)

@@ -40,7 +40,7 @@ from oracles.finite import FiniteTable
 EPSILON = 1.0
 DELTA = 1e-3
 SENSITIVITY = 2
-DRAWS = 5_000
+DRAWS = 3_000
 PAIR = (FiniteTable([1, 0]), FiniteTable([0, 1]))
 VARIANTS = [
     (lift, noise) for lift, names in NOISES.items() for noise in names if noise != "exponential"

@@ -17,7 +17,7 @@ from oracle_dp.privacy import Neighbors
 from oracles.zero_one import CellTable
 
 EPSILON = 1.0
-DRAWS = 10_000
+DRAWS = 6_000
 WEIGHTS = (0, 1)
 
 Pair = tuple[CellTable, CellTable]
