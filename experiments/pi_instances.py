@@ -34,9 +34,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import beta
 
 from experiments.result import result, write
+from oracle_dp.audit import counted_epsilon
 from oracle_dp.mechanisms.perturbation import RadialPerturbation, perturbation_of
 from oracle_dp.mechanisms.radial import GammaNormNoise
 from oracle_dp.noise import SeededBits
@@ -170,11 +170,13 @@ def lower_epsilon(given: Instance, found: np.ndarray) -> float:
 
 def bound(given: Instance, one: np.ndarray, other: np.ndarray, event: np.ndarray) -> float:
     """``log((P[S] - delta) / P'[S])`` at least, by Clopper-Pearson."""
-    alpha = TOTAL_ERROR / (INSTANCES * 2 * 2)
-    trials, k, m = len(one), int(event[one].sum()), int(event[other].sum())
-    low = float(beta.ppf(alpha, k, trials - k + 1)) if k else 0.0
-    high = float(beta.ppf(1 - alpha, m + 1, trials - m)) if m < trials else 1.0
-    return math.log((low - float(given.delta)) / high) if low > float(given.delta) else -math.inf
+    return counted_epsilon(
+        int(event[one].sum()),
+        int(event[other].sum()),
+        draws=len(one),
+        delta=float(given.delta),
+        error=TOTAL_ERROR / (INSTANCES * 2),
+    )
 
 
 def run(given: Instance, draws: int, draw: Draw) -> dict[str, object]:

@@ -164,7 +164,8 @@ class DurableLedger(Ledger):
             with closing(_connect(self.path)) as connection:
                 self._recognise(connection)
                 yield connection
-        except (sqlite3.Error, OSError) as error:
+        # The last: SQLite quotes a damaged schema in its messages, which need not be text.
+        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
             raise LedgerFileError(f"ledger: {self.path}: {_remedy(error)}") from error
 
     @contextmanager
@@ -205,7 +206,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     try:
         connection.execute("PRAGMA synchronous = EXTRA")
         connection.execute("PRAGMA foreign_keys = ON")
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeDecodeError):
         connection.close()
         raise
     return connection
@@ -221,7 +222,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _remedy(error: Exception) -> str:
-    text = str(error)
+    text = "malformed" if isinstance(error, UnicodeDecodeError) else str(error)
     for sign, remedy in _REMEDIES.items():
         if sign in text:
             return remedy

@@ -61,6 +61,8 @@ _SENSES = {
     **dict.fromkeys(("MIN", "MINIMIZE", "MINIMISE"), False),
     **dict.fromkeys(("MAX", "MAXIMIZE", "MAXIMISE"), True),
 }
+_FEWEST = {"ROWS": 2, "COLUMNS": 3, "RHS": 2, "RANGES": 2, "BOUNDS": 2}
+"""Fields of a line."""
 _BOUNDS_WITHOUT_VALUE = frozenset(("FR", "MI", "PL", "BV"))
 _LP_SECTION = re.compile(
     r"(?i)bounds?|gen(erals?)?|int(egers?)?|bin(ary|aries)?|semi.*|sec|sin|sos\d?|end"
@@ -206,6 +208,9 @@ def _scan_mps(name: str, text: str) -> bool:
                 return _is_maximisation(name, senses)
             if section not in _SECTIONS:
                 raise ModelFileError(f"{name}: unsupported section in line {number}")
+        elif len(fields) < _FEWEST.get(section, 0):
+            # HiGHS 1.16 reads a line of COLUMNS with one field for ever.
+            raise ModelFileError(f"{name}: line {number} has too few fields")
         elif section == "COLUMNS" and "'MARKER'" not in fields:
             columns.add(fields[0])
         elif section == "BOUNDS" and not columns.intersection(fields[1:]):

@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes is the machine's affair: no test here is about it.
+settings.register_profile("any machine", deadline=None)
+settings.load_profile("any machine")
 
 VARIABLE = "ORACLE_DP_TEST_DATA"
 

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 from oracle_dp.errors import ParameterError
+from oracle_dp.noise import BitSource, geometric_array, positive_rational
 
 
 def released_sigma(*, epsilon: float, delta: float, max_norm: float, separation: float) -> float:
@@ -40,3 +44,16 @@ def released_sigma(*, epsilon: float, delta: float, max_norm: float, separation:
     if not 0 < delta < 1:
         raise ParameterError(f"delta: a number between 0 and 1 expected, not {delta!r}")
     return 7 * math.sqrt(math.log(1 / delta)) * max_norm**2 / (2 * separation**2 * epsilon)
+
+
+def one_sided_counts(
+    counts: NDArray[np.int64], *, epsilon: float, source: BitSource
+) -> NDArray[np.int64]:
+    """Counts with noise on one side only, as if objective perturbation's noise would do here.
+
+    One-sided noise hides a *minimiser*, under any tie-break, because only one direction of its
+    shift is ever needed. A count that is released needs both: a released 0 rules out all data with
+    a count of 1, at any epsilon.
+    """
+    noise = geometric_array(positive_rational("epsilon", epsilon), counts.shape, source)
+    return np.asarray(counts + noise)

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from oracle_dp.cli.audit import audit
+from oracle_dp.cli.doctor import doctor
 from oracle_dp.cli.domain import domain
 from oracle_dp.cli.ledger import ledger
 from oracle_dp.cli.plan import plan
@@ -50,6 +52,8 @@ app.command()(domain)
 app.command()(solve)
 plan.command("problem")(plan_problem_command)
 plan.command("solve")(plan_solve)
+app.command()(audit)
+app.command()(doctor)
 app.add_typer(plan, name="plan")
 app.add_typer(ledger, name="ledger")
 

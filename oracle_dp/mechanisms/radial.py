@@ -18,6 +18,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from flint import acb, arb, ctx, fmpq
@@ -147,6 +148,7 @@ def gaussian_delta(epsilon: Fraction, mu: Fraction, dimension: int) -> arb:
         return inside + tail * arb(0.5, 0.5)
 
 
+@lru_cache(maxsize=256)
 def _largest_mu(epsilon: Fraction, delta: Fraction, dimension: int) -> Fraction:
     """A mu whose delta is proven to be at most ``delta``, within 1e-6 of the largest."""
     if not 1 / EPSILONS <= epsilon <= EPSILONS:

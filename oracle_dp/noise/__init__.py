@@ -6,6 +6,13 @@ the proofs.
 """
 
 from oracle_dp.noise.bits import BitSource, SeededBits, SystemBits, bit_source, uniform_below
+from oracle_dp.noise.discrete import (
+    LARGEST_ARRAY_VARIANCE,
+    discrete_gaussian,
+    discrete_gaussian_array,
+    discrete_laplace,
+    discrete_laplace_array,
+)
 from oracle_dp.noise.exact import (
     SMALLEST_ARRAY_EXPONENT,
     bernoulli,
@@ -19,6 +26,7 @@ from oracle_dp.noise.exact import (
 )
 
 __all__ = [
+    "LARGEST_ARRAY_VARIANCE",
     "SMALLEST_ARRAY_EXPONENT",
     "BitSource",
     "SeededBits",
@@ -26,6 +34,10 @@ __all__ = [
     "bernoulli",
     "bernoulli_exp",
     "bit_source",
+    "discrete_gaussian",
+    "discrete_gaussian_array",
+    "discrete_laplace",
+    "discrete_laplace_array",
     "geometric",
     "geometric_array",
     "positive_rational",

@@ -129,7 +129,7 @@ def geometric(exponent: Fraction | int, source: BitSource) -> int:
     Raises:
         ParameterError: ``exponent`` is not a rational, or not positive.
     """
-    return _geometric(*_positive_ratio(exponent), source)
+    return _geometric(*positive_ratio("exponent", exponent), source)
 
 
 def two_sided_geometric(exponent: Fraction | int, source: BitSource) -> int:
@@ -147,7 +147,7 @@ def two_sided_geometric(exponent: Fraction | int, source: BitSource) -> int:
     Raises:
         ParameterError: ``exponent`` is not a rational, or not positive.
     """
-    return _two_sided_geometric(*_positive_ratio(exponent), source)
+    return _two_sided_geometric(*positive_ratio("exponent", exponent), source)
 
 
 def geometric_array(
@@ -235,20 +235,27 @@ def _array(
     shape: int | tuple[int, ...],
     source: BitSource,
 ) -> NDArray[np.int64]:
-    top, bottom = _positive_ratio(exponent)
+    top, bottom = positive_ratio("exponent", exponent)
     if Fraction(top, bottom) < SMALLEST_ARRAY_EXPONENT:
         raise ParameterError(
             f"exponent {exponent} is below 2**-40, so draws may not fit in int64: "
             "draw one value at a time, as Python integers"
         )
+    return fill(lambda: draw(top, bottom, source), shape, f"exponent {exponent}")
+
+
+def fill(
+    draw: Callable[[], int], shape: int | tuple[int, ...], described: str
+) -> NDArray[np.int64]:
+    """An array of draws; one that does not fit is an error."""
     noise = np.empty(shape, dtype=np.int64)
-    draws = (draw(top, bottom, source) for _ in range(noise.size))
+    draws = (draw() for _ in range(noise.size))
     try:
         noise.reshape(-1)[:] = np.fromiter(draws, dtype=np.int64, count=noise.size)
     except OverflowError:
         # Without the cause: a traceback must not show what was drawn.
         raise ParameterError(
-            f"a draw with exponent {exponent} does not fit in int64; nothing is returned: "
+            f"a draw with {described} does not fit in int64; nothing is returned: "
             "draw one value at a time, as Python integers"
         ) from None
     return noise
@@ -267,10 +274,11 @@ def _ratio(name: str, value: object) -> tuple[int, int]:
     return int(value.numerator), int(value.denominator)
 
 
-def _positive_ratio(exponent: object) -> tuple[int, int]:
-    top, bottom = _ratio("exponent", exponent)
+def positive_ratio(name: str, value: object) -> tuple[int, int]:
+    """As ``_ratio``, of a number that must be positive."""
+    top, bottom = _ratio(name, value)
     if top <= 0:
-        raise ParameterError(f"exponent must be positive, not {exponent}")
+        raise ParameterError(f"{name} must be positive, not {value}")
     return top, bottom
 
 

@@ -163,6 +163,9 @@ ENTRY = "    y         cost      2.0   first  1.0"
         (MPS[: MPS.index("second    1.0\nBOUNDS") + 6], "m.mps", "line 14"),
         (LP.replace("End\n", ""), "m.lp", "truncated"),
         (LP[: LP.index("y <= 4")], "m.lp", "truncated"),
+        # HiGHS 1.16 reads the first of these for ever.
+        (MPS.replace(ENTRY, "    yENDATA\n    y cost 2.0"), "m.mps", "line 11 has too few"),
+        (MPS.replace(ENTRY, "    y  cost"), "m.mps", "line 11 has too few"),
         # What an IntegerProgram cannot express.
         (MPS.replace(UPPER, " SC BND y 3.0"), "m.mps", "semi-continuous"),
         (MPS.replace("ENDATA", "QUADOBJ\n    y y 2.0\nENDATA"), "m.mps", "quadratic"),

@@ -44,6 +44,18 @@ def test_pure_epsilons_compose_optimally(each: float, times: int, delta: float) 
     assert epsilon <= times * each * (1 + 1e-12)
 
 
+@pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 2.0])
+def test_rho_of_randomised_response_is_not_understated(epsilon: float) -> None:
+    """Its KL divergence is epsilon tanh(epsilon / 2), about epsilon^2 / 2, and rho is no less."""
+    rho = Spend.pure(epsilon).rho
+    assert rho is not None
+    assert epsilon * math.tanh(epsilon / 2) <= rho
+    # Its loss is epsilon or -epsilon: a range of 2 epsilon, not of epsilon.
+    halved = Spend.pure(2 * epsilon, bounded_range=True).rho
+    assert halved is not None
+    assert epsilon * math.tanh(epsilon / 2) <= halved
+
+
 def test_pure_without_delta_is_a_sum() -> None:
     assert compose_pure([0.1] * 3, delta=0) >= Fraction(0.1) * 3
     assert compose_pure([], delta=0.1) == compose_pure([0.0, 0.0], delta=0.1) == 0

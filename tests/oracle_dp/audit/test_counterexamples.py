@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import itertools
 import math
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -15,55 +14,13 @@ import oracle_dp
 from oracle_dp.audit.counterexamples import (
     Advantages,
     Counterexample,
-    GammaNormAdvantages,
-    GaussianAdvantages,
-    GeometricAdvantages,
     RealGaussianAdvantages,
     halfspace,
     parity,
 )
 from oracle_dp.audit.known_bad import released_sigma
+from oracle_dp.audit.standing.perturbation import advantages, calibrated
 from oracle_dp.errors import ParameterError
-from oracle_dp.mechanisms.perturbation import (
-    OneHotNoise,
-    Perturbation,
-    RadialPerturbation,
-    perturbation_of,
-)
-from oracle_dp.mechanisms.radial import GammaNormNoise
-
-SENSITIVITY = 2
-
-
-def calibrated(dimension: int, lift: str, noise: str, epsilon: float, delta: float) -> Perturbation:
-    """What the mechanism itself would add over {-1, +1}^d."""
-    return perturbation_of(
-        (2,) * dimension,
-        [np.array([-1, 1])] * dimension,
-        lift=lift,
-        noise=noise,
-        epsilon=Fraction(epsilon),
-        delta=Fraction(delta) if noise == "gaussian" else Fraction(0),
-        sensitivity=Fraction(SENSITIVITY),
-        lattice_bits=None,
-        max_norm=None,
-    )
-
-
-def advantages(perturbation: Perturbation) -> Advantages:
-    """Read off the rewards for unit noise, not off the lift's own description."""
-    if isinstance(perturbation, OneHotNoise):
-        return GeometricAdvantages(perturbation.exponent, Fraction(1, perturbation.scale))
-    assert isinstance(perturbation, RadialPerturbation)
-    unit = np.zeros(perturbation.lift.dimension, dtype=np.int64)
-    unit[0] = 1
-    rewards, _ = perturbation.lift.rewards(unit)
-    step = Fraction(int(rewards[0][1] - rewards[0][0]), perturbation.scale)
-    scale = float(perturbation.noise.scale)
-    if isinstance(perturbation.noise, GammaNormNoise):
-        return GammaNormAdvantages(scale, perturbation.lift.dimension, step)
-    return GaussianAdvantages(scale, step)
-
 
 OURS = [
     ("one_hot", "geometric"),

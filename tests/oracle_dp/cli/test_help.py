@@ -14,7 +14,7 @@ from oracle_dp.cli.choices import Lift, Mechanism, Missing, Noise, Relation
 
 from .support import run
 
-COMMANDS = ("train", "predict", "domain", "plan", "ledger")
+COMMANDS = ("train", "predict", "domain", "plan", "ledger", "solve", "audit", "doctor")
 
 
 @pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)], ids=str)

@@ -38,6 +38,19 @@ print(heard + " ".join(str(source.bits(64)) for _ in range(8)))
 """
 
 
+# One source, with words in its buffer, goes to the workers of a pool six times; it draws here, too.
+WORKERS = """
+import multiprocessing, operator
+from oracle_dp.noise import SeededBits, SystemBits
+source = {source}
+source.bits(64)
+draw = operator.methodcaller("bits", 64)
+with multiprocessing.get_context({start!r}).Pool(3) as pool:
+    theirs = pool.map(draw, [source] * 300, chunksize=50)
+print(*theirs, *(source.bits(64) for _ in range(50)))
+"""
+
+
 class Recorder:
     """A source that serves given numbers and remembers the widths asked for."""
 
@@ -58,6 +71,14 @@ def words_after_forks(source):
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
     )
     return [line.split() for line in run.stdout.splitlines()]
+
+
+def words_of_workers(source, start):
+    run = subprocess.run(
+        [sys.executable, "-c", WORKERS.format(source=source, start=start)],
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    return run.stdout.split()
 
 
 @pytest.fixture
@@ -150,6 +171,20 @@ def test_threads_share_no_bits():
     with ThreadPoolExecutor(8) as pool:
         runs = list(pool.map(lambda _: [source.bits(64) for _ in range(2_500)], range(8)))
     assert len(set().union(*runs)) == 20_000
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+@pytest.mark.skipif(sys.platform == "win32", reason="needs os.fork")
+def test_workers_of_a_pool_share_no_bits(start):
+    words = words_of_workers("SystemBits()", start)
+    assert len(words) == 350
+    assert len(set(words)) == 350
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs os.fork")
+def test_workers_with_one_seed_do_share_them():
+    # Documented for SeededBits, and the proof that the test above would see a shared buffer.
+    assert len(set(words_of_workers("SeededBits(1)", "fork"))) < 350
 
 
 def test_only_system_bits_are_private():

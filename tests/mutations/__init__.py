@@ -1,0 +1,1 @@
+"""Planted faults, and whether the tests notice."""
