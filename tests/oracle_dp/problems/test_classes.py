@@ -198,3 +198,12 @@ def test_costs_beyond_64_bits_are_refused_before_the_charge() -> None:
             epsilon=5, mechanism="opdisc", ledger=ledger, dataset="places", random_state=0,
         )  # fmt: skip
     assert not ledger.charges
+
+
+def test_large_rewards_of_sites_are_not_refused() -> None:
+    """At sensitivity 2^32 and epsilon 1 some of the noise exceeds 2^40, after the charge."""
+    costs = np.array([[0, 2**31, 5], [2**31, 0, 7], [9, 3, 2**31]])
+    for seed in range(20):
+        problem = FacilityLocation(costs, [5, 3, 2], [0, 0, 0])
+        found = solve_private(problem, epsilon=1, mechanism="opdisc", random_state=seed)
+        assert sum(found.value.values()) >= 1
