@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from oracle_dp.errors import ParameterError
 from oracle_dp.mechanisms.histogram import Histogram, HistogramObjective
 from oracle_dp.models import Model, prepare, read_program
@@ -14,7 +16,7 @@ from oracle_dp.noise import positive_rational
 from oracle_dp.privacy import Contingency, ContingencyKind, Neighbors
 from oracle_dp.problems.base import PrivateProblem
 from oracle_dp.sensitivity import ASSERTED
-from oracles import Oracle
+from oracles import Oracle, ProblemError
 from oracles.released import ReleasedVariables
 from oracles.selection.counted import CountedVariables
 from oracles.selection.envelope import SelectionLoss
@@ -81,6 +83,24 @@ class Task:
         return Model(self.problem.program(), tuple(range(self.problem.n_choices)))
 
 
+def _of_histogram(histogram: HistogramObjective, names: tuple[str, ...]) -> Model:
+    """Its program, checked by public facts only, with the private objective.
+
+    Raises:
+        ProblemError: The public program, or a cost, is not as :func:`prepare` needs it.
+    """
+    public = prepare(histogram.program, list(names))
+    if not np.array_equal(histogram.costs.data, np.rint(histogram.costs.data)):
+        # The objective may be integer all the same: whether it is would tell about the counts.
+        raise ProblemError(
+            "costs: integers expected, since the noise lies on a lattice; multiply them, and the "
+            "sensitivity, by a public factor"
+        )
+    whole = histogram.with_counts(histogram.counts)
+    private = public.program.with_objective(whole.objective, whole.constant)
+    return Model(private, histogram.released)
+
+
 def make_task(
     given: Any,
     sensitivity: float | Fraction | None,
@@ -117,7 +137,7 @@ def make_task(
         names = tuple(whole.names[j] for j in histogram.released)
         if sensitivity is None:
             return Task(names, oracle, relation, common, histogram=histogram, n_best=n_best)
-        model = prepare(whole, list(names))
+        model = _of_histogram(histogram, names)
     else:
         if release is None:
             raise ParameterError("release: name the variables to publish, such as 'open_*'")

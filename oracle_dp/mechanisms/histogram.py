@@ -107,8 +107,16 @@ class HistogramObjective:
             raise ParameterError("costs: one row per count and one column per variable expected")
         if not np.isfinite(table.data).all():
             raise ParameterError("costs: NaN or infinite entries")
-        if isinstance(cells_per_record, bool) or cells_per_record < 1:
-            raise ParameterError(f"cells_per_record: positive, not {cells_per_record!r}")
+        whole = isinstance(cells_per_record, int | np.integer)
+        if isinstance(cells_per_record, bool) or not whole or cells_per_record < 1:
+            raise ParameterError(
+                f"cells_per_record: a positive integer expected, not {cells_per_record!r}"
+            )
+        for j in released:
+            if not 0 <= j < program.n_variables or not program.integer[j]:
+                raise ParameterError(f"released: {j!r} is not the index of an integer variable")
+        if len(set(released)) != len(released):
+            raise ParameterError("released: a variable is listed twice")
         for name, value in (
             ("program", program), ("costs", table), ("counts", number.astype(np.int64)),
             ("released", tuple(int(j) for j in released)), ("oracle", oracle),

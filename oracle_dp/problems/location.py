@@ -66,7 +66,8 @@ class _Location(PrivateProblem):
         number = sp.csr_array((np.ones(sites), (np.zeros(sites, int), np.arange(sites))), (1, n))
         low, high = row
         return IntegerProgram(
-            np.concatenate([opening, (self.counts[:, None] * self.costs).ravel()]),
+            # In floats: a product beyond 2^53 is refused by its size, where integers wrap around.
+            np.concatenate([opening, (self.counts[:, None] * self.costs.astype(float)).ravel()]),
             sp.vstack([number, once, link], format="csr"),
             np.concatenate([[low], np.ones(places), np.full(pairs, -np.inf)]),
             np.concatenate([[high], np.ones(places), np.zeros(pairs)]),

@@ -272,7 +272,7 @@ def _most_items(weights: IntArray, capacities: IntArray) -> int:
 
 def _range(neighbors: Neighbors | str, most: int, largest: int, n: int) -> int:
     single = doubled(Neighbors.ADD_REMOVE, most * largest)
-    return min(doubled(neighbors, single), most * n) if largest < n else doubled(neighbors, single)
+    return min(doubled(neighbors, single), most * n)
 
 
 def _made_up(n_records: int, items: int, most: int, seed: int) -> IntArray:

@@ -84,7 +84,9 @@ class FacilityLoss:
         table = _integers("costs", costs, 2)
         clients, sites = table.shape
         number = np.ones(clients, np.int64) if counts is None else _integers("counts", counts, 1)
-        cost = np.zeros(sites, np.int64) if opening is None else _integers("opening", opening, 1)
+        cost = (
+            np.zeros(sites, np.int64) if opening is None else _integers("opening", opening, 1, 60)
+        )
         if sites != base.n_variables or len(cost) != sites or len(number) != clients:
             raise ProblemError("costs: one column per variable and one row per count expected")
         if (base.lower < 0).any() or (base.upper > 1).any():
@@ -183,10 +185,10 @@ class _Minorant(Minorant):
     span: FloatArray
 
 
-def _integers(name: str, given: ArrayLike, dimensions: int) -> IntArray:
+def _integers(name: str, given: ArrayLike, dimensions: int, bits: int = 40) -> IntArray:
     raw = np.asarray(given)
     if raw.ndim != dimensions or raw.dtype.kind not in "iub":
         raise ProblemError(f"{name}: integers with {dimensions} dimensions expected")
-    if raw.size and np.abs(raw.astype(np.float64)).max() >= 2.0**40:
-        raise ProblemError(f"{name}: integers below 2^40 in size expected")
+    if raw.size and np.abs(raw.astype(np.float64)).max() >= 2.0**bits:
+        raise ProblemError(f"{name}: integers below 2^{bits} in size expected")
     return raw.astype(np.int64)

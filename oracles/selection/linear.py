@@ -154,7 +154,10 @@ class ProgramLoss:
         """The minorant of rounded multipliers, in integers."""
         size = np.abs(self.program.objective) + abs(self._matrix).T @ np.abs(duals)
         room = 60 - max(1, math.ceil(float(size.max(initial=1)))).bit_length()
-        shift = max(0, min(FINE, room))
+        if room < 0:
+            # Slopes would wrap around in 64 bits. Smaller multipliers do as well for a minorant.
+            duals, room = duals * 2.0 ** (room - 1), 0
+        shift = min(FINE, room)
         y = np.rint(duals * 2.0**shift).astype(np.int64)
         least, most = self._sides
         y[np.isinf(np.where(y > 0, least, most))] = 0

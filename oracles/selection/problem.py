@@ -64,7 +64,12 @@ class FacilityProblem:
         return self.loss.base.point_at(rank)
 
     def check(self, *, scale: int = 1, limits: Limits = UNLIMITED) -> None:
-        """Nothing can be wrong: a base set has a member, and losses are finite."""
+        """A base set has a member and losses are finite; only their size can be wrong.
+
+        Raises:
+            ProblemError: The numbers would not fit into 64 bits.
+        """
+        self._tilted(np.zeros_like(self.loss.opening), scale)
 
     def minimize(
         self, rewards: Sequence[IntArray], *, scale: int = 1, limits: Limits = UNLIMITED
@@ -76,18 +81,21 @@ class FacilityProblem:
         """
         first = sum(int(reward[0]) for reward in rewards)
         steps = [int(reward[1] - reward[0]) if len(reward) > 1 else 0 for reward in rewards]
-        loss = self.loss
-        tilted = FacilityLoss(
-            loss.base,
-            loss.costs,
-            loss.counts * scale,
-            fallback=loss.fallback,
-            opening=loss.opening * scale - np.array(steps, dtype=np.int64),
-        )
-        found = minimize_loss(tilted, limits=limits)
+        found = minimize_loss(self._tilted(np.array(steps, dtype=np.int64), scale), limits=limits)
         # A fixed variable has its reward whatever is chosen; that of a base at 1 is in ``steps``.
         assert found.objective is not None, "a search begins with a member"
         return Solution(
             found.status, found.value, found.objective - first, found.bound - first,
             found.certificate, found.oracle,
         )  # fmt: skip
+
+    def _tilted(self, steps: IntArray, scale: int) -> FacilityLoss:
+        """``scale * loss`` less a reward for every chosen site."""
+        loss = self.loss
+        return FacilityLoss(
+            loss.base,
+            loss.costs,
+            loss.counts * scale,
+            fallback=loss.fallback,
+            opening=loss.opening * scale - steps,
+        )

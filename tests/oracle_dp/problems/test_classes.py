@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from oracle_dp import DomainError, ParameterError
+from oracle_dp import DomainError, Ledger, ParameterError, solve_private
 from oracle_dp.problems import (
     Assortment,
     BestSubset,
@@ -20,7 +20,7 @@ from oracle_dp.problems import (
     SetCover,
     ShortestPath,
 )
-from oracles import Certificate, Highs, Limits
+from oracles import Certificate, Highs, Limits, ProblemError
 
 G = np.random.default_rng(4)
 COSTS = G.integers(0, 15, (4, 5))
@@ -185,3 +185,25 @@ def test_made_up_data_do_not_depend_on_the_records(name: str) -> None:
 def test_what_is_refused(make: Callable[[], object], error: type[Exception], match: str) -> None:
     with pytest.raises(error, match=match):
         make()
+
+
+def test_costs_beyond_64_bits_are_refused_before_the_charge() -> None:
+    """2^32 customers at a cost of 2^32 are 2^64, which wraps around to 0."""
+    far = np.full((2, 2), 2**32) - np.eye(2, dtype=int)
+    assert FacilityLocation(far, [2**32, 0], [0, 0]).program().objective.max() == 2.0**64
+    ledger = Ledger({"places": 10.0})
+    with pytest.raises(ProblemError, match="coarser units"):
+        solve_private(
+            FacilityLocation(far, [2**27, 0], [0, 0]),
+            epsilon=5, mechanism="opdisc", ledger=ledger, dataset="places", random_state=0,
+        )  # fmt: skip
+    assert not ledger.charges
+
+
+def test_large_rewards_of_sites_are_not_refused() -> None:
+    """At sensitivity 2^32 and epsilon 1 some of the noise exceeds 2^40, after the charge."""
+    costs = np.array([[0, 2**31, 5], [2**31, 0, 7], [9, 3, 2**31]])
+    for seed in range(20):
+        problem = FacilityLocation(costs, [5, 3, 2], [0, 0, 0])
+        found = solve_private(problem, epsilon=1, mechanism="opdisc", random_state=seed)
+        assert sum(found.value.values()) >= 1
