@@ -86,5 +86,7 @@ def _problem(problem: ProblemClass, public: Path | None, size: str) -> PrivatePr
             raise ParameterError("public: name the OR-Library file of the public network")
         read = read_p_median(public)
         return PMedian(read.distances, np.zeros(len(read.distances), np.int64), read.p)
-    sites, k = integers(size)
-    return MaximumCoverage(np.zeros((0, sites), np.int64), k)
+    numbers = integers(size, name="size")
+    if len(numbers) != 2 or numbers[0] < 1:
+        raise ParameterError(f"size: two positive integers expected, such as 60,8, not {size!r}")
+    return MaximumCoverage(np.zeros((0, numbers[0]), np.int64), numbers[1])

@@ -219,6 +219,8 @@ class SetCover(TotalsProblem):
         price = np.zeros(sets, np.int64) if costs is None else integer_table("costs", costs, 1)
         if cover.shape[1] != sets or len(within("costs", price, 0, 2**40)) != sets:
             raise ParameterError("covers and costs: one column and one cost per set expected")
+        if not cover.any(axis=1).all():
+            raise ParameterError("covers: an element is in no set, so nothing covers everything")
         for name, value in (
             ("records", table), ("covers", cover), ("costs", price), ("most_objections", limit)
         ):  # fmt: skip
@@ -272,7 +274,7 @@ def _most_items(weights: IntArray, capacities: IntArray) -> int:
 
 def _range(neighbors: Neighbors | str, most: int, largest: int, n: int) -> int:
     single = doubled(Neighbors.ADD_REMOVE, most * largest)
-    return min(doubled(neighbors, single), most * n) if largest < n else doubled(neighbors, single)
+    return min(doubled(neighbors, single), most * n)
 
 
 def _made_up(n_records: int, items: int, most: int, seed: int) -> IntArray:

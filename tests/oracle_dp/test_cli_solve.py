@@ -132,3 +132,7 @@ def test_a_plan_compares_mechanisms_on_made_up_records(tmp_path: Path) -> None:
     assert shown.exit_code == 0, shown.output
     assert "exponential" in shown.output
     assert call("plan", "problem", "p_median").exit_code == 1
+    for size in ("60", "60,8,1", "0,1", "many"):
+        wrong = call("plan", "problem", "coverage", "--size", size)
+        assert wrong.exit_code == 1
+        assert "ParameterError: size" in wrong.output
