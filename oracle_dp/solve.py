@@ -74,7 +74,8 @@ def solve_private(
         limits: When to give up. Default: never. A refusal depends on the data and is not covered.
         ledger: Charged before the first random bit is drawn, with ``dataset`` as the name.
         dataset: Name of the data set in the ledger.
-        cross_check: A second oracle that must prove the same minimum, or its name.
+        cross_check: A second oracle that must prove the same minimum, or its name. It is asked
+            where a minimum is needed: by ``opdisc``, ``top_r``, and for recourse.
         random_state: None for the operating system's randomness; an integer reproduces a run and
             marks the release as not private.
         oracle: What minimises: an oracle, or ``"highs"``, ``"cp_sat"``, ``"scip"``. Default: a
