@@ -30,6 +30,8 @@ from oracles import Certificate, Limits, Oracle
 from oracles.backends import backend
 from oracles.cross_check import CrossCheck
 from oracles.selection.base import IntArray
+from oracles.selection.facility import FacilityLoss
+from oracles.selection.rule import RuleLoss
 
 MECHANISMS = ("auto", "opdisc", "exponential", "top_r", "counts")
 
@@ -72,7 +74,8 @@ def solve_private(
         limits: When to give up. Default: never. A refusal depends on the data and is not covered.
         ledger: Charged before the first random bit is drawn, with ``dataset`` as the name.
         dataset: Name of the data set in the ledger.
-        cross_check: A second oracle that must prove the same minimum, or its name.
+        cross_check: A second oracle that must prove the same minimum, or its name. It is asked
+            where a minimum is needed: by ``opdisc``, ``top_r``, and for recourse.
         random_state: None for the operating system's randomness; an integer reproduces a run and
             marks the release as not private.
         oracle: What minimises: an oracle, or ``"highs"``, ``"cp_sat"``, ``"scip"``. Default: a
@@ -111,13 +114,16 @@ def solve_private(
         is_native=oracle is None and cross_check is None,
     )
     chosen = mechanism if mechanism != "auto" else _choose(task, planned_records, epsilon)
-    if chosen == "counts":
-        found = _counts(task)
-    else:
-        single = _only_choice(task, within)
-        if single is not None:
-            return Release(_named(task, single), _public(task.neighbors))
-        found = _RUNS[chosen](task)
+    if chosen == "counts" and task.histogram is None:
+        raise ParameterError(
+            "mechanism: 'counts' needs a HistogramObjective, or a problem class with a histogram"
+        )
+    if chosen != "counts" and "sensitivity" not in task.common:
+        raise ParameterError(f"sensitivity: {chosen!r} needs that of a HistogramObjective")
+    single = _only_choice(task, within)
+    if single is not None:
+        return Release(_named(task, single), _public(task.neighbors))
+    found = _RUNS[chosen](task)
     return Release(_named(task, found.value), found.guarantee)
 
 
@@ -140,7 +146,10 @@ def _only_choice(task: Task, within: Limits) -> IntArray | None:
         InfeasibleError: They leave none.
         UnboundedError: The objective has no minimum.
     """
-    if task.problem is not None and task.model is None:
+    if task.problem is not None:
+        loss = task.problem.loss()
+        if isinstance(loss, FacilityLoss | RuleLoss) and loss.base.n_points == 1:
+            return loss.base.point_at(0)  # All members of these losses' base sets are choices.
         return None
     variables = task.variables()
     variables.check(limits=within)
@@ -184,12 +193,9 @@ def _exponential(task: Task) -> Release[IntArray]:
 
 
 def _counts(task: Task) -> Release[IntArray]:
-    if task.histogram is None:
-        raise ParameterError(
-            "mechanism: 'counts' needs a HistogramObjective, or a problem class with a histogram"
-        )
+    assert task.histogram is not None, "checked before"
     common = {key: value for key, value in task.common.items() if key != "sensitivity"}
     return counts_histogram(task.histogram, **common)
 
 
-_RUNS = {"opdisc": _opdisc, "top_r": _top_r, "exponential": _exponential}
+_RUNS = {"opdisc": _opdisc, "top_r": _top_r, "exponential": _exponential, "counts": _counts}

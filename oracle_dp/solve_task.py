@@ -135,8 +135,14 @@ def make_task(
     if histogram is not None:
         whole = histogram.with_counts(histogram.counts)
         names = tuple(whole.names[j] for j in histogram.released)
+        if release is not None:
+            raise ParameterError("release: a HistogramObjective has its own; leave it out")
         if sensitivity is None:
-            return Task(names, oracle, relation, common, histogram=histogram, n_best=n_best)
+            # Checked without the counts, which are private and need not make it integer.
+            public = prepare(whole.with_objective(np.zeros(whole.n_variables)), list(names))
+            return Task(
+                names, oracle, relation, common, model=public, histogram=histogram, n_best=n_best
+            )
         model = _of_histogram(histogram, names)
     else:
         if release is None:

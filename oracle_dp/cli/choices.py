@@ -74,8 +74,8 @@ def split(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
 
 
-def integers(text: str) -> tuple[int, ...]:
-    """Comma-separated integers.
+def integers(text: str, *, name: str = "weights") -> tuple[int, ...]:
+    """Comma-separated integers, of the option ``name``.
 
     Raises:
         ParameterError: They are something else.
@@ -86,5 +86,5 @@ def integers(text: str) -> tuple[int, ...]:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
         raise ParameterError(
-            f"weights: comma-separated integers expected, such as -1,0,1, not {text!r}"
+            f"{name}: comma-separated integers expected, such as -1,0,1, not {text!r}"
         ) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +15,7 @@ from oracle_dp.cli.console import named_errors, spinner
 
 if TYPE_CHECKING:
     from oracle_dp.problems import PrivateProblem
+    from oracle_dp.solve_plan import MechanismEstimate
 
 
 class ProblemClass(StrEnum):
@@ -21,6 +23,19 @@ class ProblemClass(StrEnum):
 
     P_MEDIAN = "p_median"
     COVERAGE = "coverage"
+
+
+HEADING = f"{'epsilon':>9}  {'mechanism':<12}  {'excess loss':>11}  {'share':>8}  {'s':>7}"
+
+
+def row(epsilon: str, line: MechanismEstimate) -> str:
+    """An estimate under :data:`HEADING`; a dash where there is no figure."""
+    excess = f"{line.excess:.4g}" if math.isfinite(line.excess) else "-"
+    share = f"{line.relative:.2%}" if math.isfinite(line.relative) else "-"
+    return (
+        f"{float(epsilon):>9g}  {line.mechanism:<12}  {excess:>11}  {share:>8}  "
+        f"{line.seconds:>7.2f}  {line.why}"
+    )
 
 
 def plan_problem_command(
@@ -37,6 +52,9 @@ def plan_problem_command(
         Relation, typer.Option(help="Which data sets are neighbours.")
     ] = Relation.REPLACE,
     runs: Annotated[int, typer.Option(help="Made-up data sets per line.")] = 5,
+    opdisc: Annotated[
+        bool, typer.Option("--opdisc", help="Try opdisc too; each of its runs needs a proof.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
 ) -> None:
     """Compare mechanisms on made-up records over a public domain. Nothing private is read."""
@@ -50,7 +68,7 @@ def plan_problem_command(
             typer.echo(
                 f"{problem.value}, {records:,} made-up records, neighbours: {neighbors.value}, "
                 f"range sensitivity {shown.sensitivity(neighbors.value)}\n"
-                f"{'epsilon':>9}  {'mechanism':<12}  {'excess loss':>11}  {'share':>8}  {'s':>7}"
+                f"{HEADING}"
             )
         for text in split(epsilons):
             lines = plan_problem(
@@ -59,16 +77,14 @@ def plan_problem_command(
                 neighbors=neighbors.value,
                 n_records=records,
                 runs=runs,
+                with_opdisc=opdisc,
             )
             with spinner("trying on made-up data"):
                 tried = list(lines)
             found += [{"epsilon": float(text), **line.to_dict()} for line in tried]
             if not as_json:
                 for line in tried:
-                    typer.echo(
-                        f"{float(text):>9g}  {line.mechanism:<12}  {line.excess:>11.4g}  "
-                        f"{line.relative:>8.2%}  {line.seconds:>7.2f}  {line.why}"
-                    )
+                    typer.echo(row(text, line))
         if as_json:
             typer.echo(json.dumps(found))
 
@@ -86,5 +102,7 @@ def _problem(problem: ProblemClass, public: Path | None, size: str) -> PrivatePr
             raise ParameterError("public: name the OR-Library file of the public network")
         read = read_p_median(public)
         return PMedian(read.distances, np.zeros(len(read.distances), np.int64), read.p)
-    sites, k = integers(size)
-    return MaximumCoverage(np.zeros((0, sites), np.int64), k)
+    numbers = integers(size, name="size")
+    if len(numbers) != 2 or numbers[0] < 1:
+        raise ParameterError(f"size: two positive integers expected, such as 60,8, not {size!r}")
+    return MaximumCoverage(np.zeros((0, numbers[0]), np.int64), numbers[1])

@@ -10,6 +10,7 @@ import typer
 
 from oracle_dp.cli.choices import Relation, split
 from oracle_dp.cli.console import named_errors, spinner
+from oracle_dp.cli.plan_problem import HEADING, row
 
 
 def plan_solve(
@@ -37,7 +38,7 @@ def plan_solve(
 
         found: list[dict[str, object]] = []
         if not as_json:
-            typer.echo(f"{'epsilon':>9}  {'mechanism':<12}  {'excess':>10}  {'share':>8}  {'s':>7}")
+            typer.echo(HEADING)
         for text in split(epsilons):
             lines = plan_program(
                 model, epsilon=positive_rational("epsilons", text), sensitivity=sensitivity,
@@ -47,9 +48,6 @@ def plan_solve(
                 tried = list(lines)
             found += [{"epsilon": float(text), **line.to_dict()} for line in tried]
             for line in [] if as_json else tried:
-                typer.echo(
-                    f"{float(text):>9g}  {line.mechanism:<12}  {line.excess:>10.4g}  "
-                    f"{line.relative:>8.2%}  {line.seconds:>7.2f}  {line.why}"
-                )
+                typer.echo(row(text, line))
         if as_json:
             typer.echo(json.dumps(found))

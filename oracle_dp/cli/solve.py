@@ -57,7 +57,7 @@ def solve(
     ] = Relation.REPLACE,
     solver: Annotated[Solver, typer.Option(help="What proves minima.")] = Solver.HIGHS,
     cross_check: Annotated[
-        Solver | None, typer.Option(help="A second solver that must prove the same minimum.")
+        Solver | None, typer.Option(help="A second solver for every minimum, which must agree.")
     ] = None,
     n_best: Annotated[
         int, typer.Option(help="top_r: how many of the best choices are told apart.")

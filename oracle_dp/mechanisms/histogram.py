@@ -112,11 +112,7 @@ class HistogramObjective:
             raise ParameterError(
                 f"cells_per_record: a positive integer expected, not {cells_per_record!r}"
             )
-        for j in released:
-            if not 0 <= j < program.n_variables or not program.integer[j]:
-                raise ParameterError(f"released: {j!r} is not the index of an integer variable")
-        if len(set(released)) != len(released):
-            raise ParameterError("released: a variable is listed twice")
+        _check_released(program, released)
         for name, value in (
             ("program", program), ("costs", table), ("counts", number.astype(np.int64)),
             ("released", tuple(int(j) for j in released)), ("oracle", oracle),
@@ -141,6 +137,18 @@ class HistogramObjective:
         """
         found = self.oracle.minimize(self.with_counts(np.maximum(counts, 0)), limits=limits)
         return found.require_point()[list(self.released)].astype(np.int64)
+
+
+def _check_released(program: IntegerProgram, released: tuple[int, ...]) -> None:
+    if not released or len(set(released)) != len(released):
+        raise ParameterError("released: at least one variable expected, each once")
+    for j in released:
+        if not 0 <= j < program.n_variables:
+            raise ParameterError(f"released: the program has no variable of index {j}")
+        if not program.integer[j]:
+            raise ParameterError(
+                f"released: {program.names[j]!r} is continuous; only integers can be published"
+            )
 
 
 def counts_histogram(

@@ -219,6 +219,8 @@ class SetCover(TotalsProblem):
         price = np.zeros(sets, np.int64) if costs is None else integer_table("costs", costs, 1)
         if cover.shape[1] != sets or len(within("costs", price, 0, 2**40)) != sets:
             raise ParameterError("covers and costs: one column and one cost per set expected")
+        if not cover.any(axis=1).all():
+            raise ParameterError("covers: an element is in no set, so nothing covers everything")
         for name, value in (
             ("records", table), ("covers", cover), ("costs", price), ("most_objections", limit)
         ):  # fmt: skip

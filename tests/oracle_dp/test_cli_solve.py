@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from typer.testing import CliRunner, Result
 
 from oracle_dp import Release
 from oracle_dp.cli import app
+from oracle_dp.cli.plan_problem import row
+from oracle_dp.solve_plan import MechanismEstimate
 
 MODEL = """Minimize
  obj: -3 open_a - 5 open_b - 4 open_c + 2 spare
@@ -128,7 +131,16 @@ def test_a_plan_compares_mechanisms_on_made_up_records(tmp_path: Path) -> None:
     assert [line["mechanism"] for line in lines] == ["counts", "exponential"]
     assert all(line["excess"] >= 0 for line in lines)
     shown = call("plan", "problem", "coverage", "--size", "10,3", "--records", 50, "--runs", 2,
-                 "--epsilons", "1")  # fmt: skip
+                 "--epsilons", "1", "--opdisc")  # fmt: skip
     assert shown.exit_code == 0, shown.output
-    assert "exponential" in shown.output
+    assert [line.split()[1] for line in shown.output.splitlines()[2:]] == ["exponential", "opdisc"]
     assert call("plan", "problem", "p_median").exit_code == 1
+    for size in ("60", "60,8,1", "0,1", "many"):
+        wrong = call("plan", "problem", "coverage", "--size", size)
+        assert wrong.exit_code == 1
+        assert "ParameterError: size" in wrong.output
+
+
+def test_a_mechanism_that_does_not_finish_has_no_figures() -> None:
+    shown = row("1", MechanismEstimate("opdisc", math.inf, math.nan, 2.5, "too slow"))
+    assert shown.split() == ["1", "opdisc", "-", "-", "2.50", "too", "slow"]

@@ -13,7 +13,7 @@ from oracle_dp import Ledger, ParameterError, PrivacyError, UncertifiedError
 from oracle_dp.mechanisms.histogram import HistogramObjective
 from oracle_dp.models import common_factor, prepare
 from oracle_dp.privacy import ContingencyKind
-from oracle_dp.problems import Assortment, MaximumCoverage, PMedian, SetCover
+from oracle_dp.problems import Assortment, BestSubset, MaximumCoverage, PMedian, SetCover
 from oracle_dp.solve import solve_private
 from oracles import (
     Certificate,
@@ -177,6 +177,26 @@ def test_histogram_objectives() -> None:
     # Any other mechanism needs the sensitivity of the objective.
     found = solve_private(histogram, epsilon=1, sensitivity=5, mechanism="opdisc", random_state=0)
     assert set(found.value) == {"left", "right"}
+    for changes, match in (({"mechanism": "opdisc"}, "sensitivity"), ({"release": "left"}, "own")):
+        with pytest.raises(ParameterError, match=match):
+            solve_private(histogram, epsilon=1, **changes)
+
+
+@pytest.mark.parametrize(
+    ("row", "upper", "error"),
+    [([3, 4], [1, 1], InfeasibleError), ([1, math.inf], [1, math.inf], ProblemError)],
+)
+def test_a_histogram_without_an_answer_is_refused_uncharged(
+    row: list[float], upper: list[float], error: type[Exception]
+) -> None:
+    program = IntegerProgram([0, 0], [[1, 1]], row[:1], row[1:], upper=upper)
+    histogram = HistogramObjective(
+        program, [[0, -5], [-5, 0]], [9, 2], released=(0, 1), oracle=Highs()
+    )
+    ledger = Ledger({"people": 1.0})
+    with pytest.raises(error):
+        solve_private(histogram, epsilon=1, ledger=ledger, dataset="people")
+    assert ledger.spent("people")[0] == 0
 
 
 def test_one_feasible_choice_is_public_and_free() -> None:
@@ -189,10 +209,18 @@ def test_one_feasible_choice_is_public_and_free() -> None:
         )  # fmt: skip
         assert found.value == {"x0": 1, "x1": 1}
         assert (found.guarantee.mechanism, found.guarantee.epsilon) == ("public", 0.0)
+    histogram = HistogramObjective(
+        program, [[1, 2, 3]], [4], released=(0, 1), oracle=Highs()
+    )  # Its spare variable is recourse.
+    found = solve_private(histogram, epsilon=1, ledger=ledger, dataset="people")
+    assert (found.value, found.guarantee.epsilon) == ({"x0": 1, "x1": 1}, 0.0)
+    for problem in (MaximumCoverage([[0, 1], [1, 0]], 2), BestSubset([[0, 1]], [1], 2)):
+        found = solve_private(problem, epsilon=1, ledger=ledger, dataset="people")
+        assert (list(found.value.values()), found.guarantee.mechanism) == ([1, 1], "public")
     assert ledger.spent("people")[0] == 0
 
 
-def test_a_cross_check_is_in_the_guarantee_and_disagreement_refuses() -> None:
+def test_a_cross_check_is_in_the_guarantee() -> None:
     found = solve_private(
         PROGRAM, release="open_*", mechanism="opdisc", cross_check=Exhaustive(), **COMMON
     )

@@ -56,6 +56,18 @@ def test_what_does_not_finish_is_not_chosen(monkeypatch: pytest.MonkeyPatch) -> 
     assert best_mechanism(MaximumCoverage(np.zeros((0, 9), int), 3), epsilon=1) == "opdisc"
 
 
+def test_where_one_mechanism_applies_no_best_loss_is_looked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    coverage = MaximumCoverage(np.zeros((0, 12), int), 3)
+    assert [x.mechanism for x in plan_problem(coverage, epsilon=1, runs=2)] == ["exponential"]
+    monkeypatch.setattr(solve_plan, "_best_known", None)
+    assert best_mechanism(coverage, epsilon=1, n_records=100) == "exponential"
+    for wrong in ({"epsilon": 0}, {"n_records": 0}, {"neighbors": "next"}):
+        with pytest.raises(ParameterError):
+            best_mechanism(coverage, **{"epsilon": 1, **wrong})  # type: ignore[arg-type]
+
+
 def test_opdisc_is_tried_when_asked() -> None:
     found = [
         line.mechanism for line in plan_problem(assortment(1), epsilon=1, runs=1, with_opdisc=True)

@@ -80,13 +80,30 @@ def test_the_guarantee_needs_no_certificate() -> None:
         ({"costs": np.ones((2, 4))}, "one column per variable"),
         ({"costs": np.array([[0, math.nan, 0], [0, 0, 0]])}, "NaN"),
         ({"cells_per_record": 0}, "cells_per_record"),
+        ({"released": ()}, "released"),
+        ({"released": (0, 0)}, "each once"),
+        ({"released": (0, 3)}, "no variable of index 3"),
+        ({"released": (-1,)}, "no variable of index -1"),
+        (
+            {
+                "program": IntegerProgram(
+                    np.ones(3), integer=[True, False, True], upper=np.ones(3)
+                ),
+                "released": (0, 1),
+            },
+            "'x1' is continuous",
+        ),
     ],
 )
 def test_what_is_refused(given: dict[str, object], match: str) -> None:
-    parts = {"costs": COSTS, "counts": [1, 2], "cells_per_record": 1, **given}
+    parts = {
+        "program": PROGRAM, "costs": COSTS, "counts": [1, 2], "released": (0,),
+        "cells_per_record": 1, **given,
+    }  # fmt: skip
     with pytest.raises(ParameterError, match=match):
         HistogramObjective(
-            PROGRAM, parts["costs"], parts["counts"], released=(0,), oracle=Highs(),
+            parts["program"], parts["costs"], parts["counts"], released=parts["released"],
+            oracle=Highs(),
             cells_per_record=parts["cells_per_record"],
         )  # type: ignore[arg-type]  # wrong on purpose  # fmt: skip
 

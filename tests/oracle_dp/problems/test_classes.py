@@ -147,6 +147,11 @@ def test_counts_move_by_no_more_than_stated_and_answer_exactly_without_noise(nam
     assert problem.value(answer) == losses(problem).min()
 
 
+def test_a_row_that_allows_everything_costs_no_more_than_all_ratings() -> None:
+    free = Assortment(np.zeros((0, 4), int), [1, 1, 1, 1], 4, most=5)
+    assert (free.sensitivity("add_remove"), free.sensitivity("replace")) == (20, 20)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_made_up_data_do_not_depend_on_the_records(name: str) -> None:
     make, records = CASES[name]
@@ -175,6 +180,7 @@ def test_made_up_data_do_not_depend_on_the_records(name: str) -> None:
         (lambda: Assortment([[1, 0]], [1, 1], 1, most=0), ParameterError, "most"),
         (lambda: MultiKnapsack([[1, 0]], [[1, 1]], [1, 1], most=2), ParameterError, "weights"),
         (lambda: SetCover([[1, 1]], [[1, 1]], most_objections=1), DomainError, "objections"),
+        (lambda: SetCover([[1, 0]], [[0, 0]], most_objections=1), ParameterError, "in no set"),
         (lambda: ShortestPath([[1]], [1], [0], [1], source=0, target=1, most_arcs=1),
          ParameterError, "heads"),
         (lambda: ShortestPath([[1]], [0], [1], [1], source=1, target=0, most_arcs=1),
