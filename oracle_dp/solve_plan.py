@@ -42,8 +42,8 @@ SECONDS = 30.0
 RUNS = 8
 """Data sets to make up."""
 
-FEW_VARIABLES = 40
-"""Up to so many variables, rows that no base set holds are left to the sampler."""
+FEW_POINTS = 2**16
+"""Up to so many points, rows that no base set holds are left to the sampler's search."""
 
 TOO_SLOW = "did not finish within the limits of a plan"
 
@@ -226,10 +226,10 @@ def _summary(name: str, runs: list[tuple[float, float]], best: list[float]) -> M
 def choose_for_program(model: Model) -> str:
     """For a program without a class, by its constraints alone.
 
-    ``exponential`` where a base set holds all rows (then a draw is one dynamic program) or few
-    variables are left to a search, if there is no recourse; ``opdisc`` otherwise.
+    ``exponential`` where a base set holds all rows (then a draw is one dynamic program) or has few
+    points that a search could have to visit, if there is no recourse; ``opdisc`` otherwise.
     """
     if len(model.released) < model.program.n_variables:
         return "opdisc"
-    _, rows = base_set(model.program, model.released)
-    return "opdisc" if len(rows) and len(model.released) > FEW_VARIABLES else "exponential"
+    base, rows = base_set(model.program, model.released)
+    return "opdisc" if len(rows) and base.n_points > FEW_POINTS else "exponential"
