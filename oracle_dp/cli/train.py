@@ -105,7 +105,7 @@ def train(
     dataset: options.DatasetName = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Train a private classifier that minimises classification error itself.
+    """Train a private classifier: by classification error itself, or by logistic loss.
 
     Errors are measured on public rows alone: Adult's own test split, or --public-test. Nothing is
     measured on the training rows.
