@@ -12,6 +12,7 @@ from oracle_dp.domain import Domain
 from oracle_dp.errors import ParameterError
 from oracle_dp.privacy import Contingency, ContingencyKind
 from oracles.arrays import floats
+from oracles.errors import ProblemError
 
 PUBLIC_GROUPS = Contingency(
     ContingencyKind.CALLER,
@@ -48,7 +49,7 @@ def public_shares(given: object, names: list[str]) -> NDArray[np.float64] | None
     """The shares that the caller knows, in the order of the groups; None where none are given.
 
     Raises:
-        ParameterError: They are no mapping, or a group has none.
+        ParameterError: They are no mapping to numbers, or a group has none.
     """
     if given is None:
         return None
@@ -57,7 +58,10 @@ def public_shares(given: object, names: list[str]) -> NDArray[np.float64] | None
     missing = [name for name in names if name not in given]
     if missing:
         raise ParameterError(f"group_shares: no share for {', '.join(missing)}")
-    return floats("shares", [given[name] for name in names])
+    try:
+        return floats("group_shares", [given[name] for name in names])
+    except ProblemError as error:
+        raise ParameterError(str(error)) from error
 
 
 def counted_shares(names: list[str], codes: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -22,6 +22,7 @@ import math
 from collections.abc import Sequence
 from enum import Enum
 from fractions import Fraction
+from numbers import Real
 
 import numpy as np
 
@@ -127,7 +128,8 @@ class _Proximal:
     """The steps of a plan on an operator, its hypotheses checked."""
 
     def __init__(self, operator: RecordOperator, plan: NisppPlan, subsolver: Subsolver) -> None:
-        if not (0 < plan.weight < math.inf and 0 < plan.accuracy < math.inf):
+        given = (plan.weight, plan.accuracy)
+        if not all(isinstance(number, Real) and 0 < number < math.inf for number in given):
             raise ParameterError("weight, accuracy: positive finite numbers expected")
         self.operator, self.plan, self.subsolver = operator, plan, subsolver
         self.modulus = plan.weight if operator.monotone else plan.weight - operator.lipschitz

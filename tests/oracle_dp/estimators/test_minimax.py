@@ -172,7 +172,7 @@ def test_columns_of_numbers_are_clipped_to_a_public_norm() -> None:
         ({"group_shares": {"north": 1.0}}, "group_shares: no share for south"),
         ({"group_shares": {"north": 0.9, "south": 0.9}}, "shares: positive fractions"),
         ({"group_shares": 0.5}, "group_shares: a mapping"),
-        ({"group_shares": {"north": "many", "south": 0.3}}, "shares: not an array of real"),
+        ({"group_shares": {"north": "many", "south": 0.3}}, "group_shares: not an array of real"),
         ({"step": "long"}, "step: positive finite"),
         ({"loss_share": "half"}, "loss_share: not an array of real"),
         ({"feature_norm": "large"}, "feature_norm: a positive number"),

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from oracle_dp import Ledger, OverspendError, ParameterError, VacuousBoundWarning
+from oracle_dp import Ledger, OverspendError, ParameterError
 from oracle_dp.accounting import gaussian_delta
 from oracle_dp.ledger import Budget
 from oracle_dp.noise import SeededBits
 from oracle_dp.privacy import ContingencyKind
 from oracle_dp.variational import (
     Constants,
-    NisppPlan,
     NsegPlan,
     PrivacyTarget,
     RecursivePlan,
     Sampling,
-    nispp,
-    nispp_multi_pass,
-    nispp_single_pass,
     nseg,
     nseg_multi_pass,
     nseg_single_pass,
@@ -223,46 +218,6 @@ def test_no_step_fits_where_epsilon_is_too_small() -> None:
     target = PrivacyTarget.checked(1e-4, 1e-6, "replace")
     with pytest.raises(ParameterError, match=r"epsilon: too small for n = 200.*raise epsilon or n"):
         nseg_single_pass(constants, 200, target)
-
-
-@pytest.mark.parametrize("make", [nseg_multi_pass, nispp_multi_pass])
-@pytest.mark.parametrize("sampling", [Sampling.FULL, Sampling.POISSON])
-def test_several_passes_are_refused_where_noise_drowns_the_operator(
-    make: Callable[..., object], sampling: Sampling
-) -> None:
-    constants = Constants(
-        dimension=8, lipschitz=1.0, bound=2.83, diameter=2.0, noise_length=2.83 * math.sqrt(8)
-    )
-    target = PrivacyTarget.checked(0.01, 1e-6, "replace")
-    with pytest.raises(ParameterError, match=r"epsilon: too small for n = 500.*raise epsilon or n"):
-        make(constants, 500, target, sampling=sampling)
-
-
-def test_the_default_plan_is_refused_before_the_charge() -> None:
-    ledger = Ledger({"games": Budget(epsilon=9.0, delta=0.1)})
-    for method in (nseg, nispp):
-        with pytest.raises(ParameterError, match="epsilon: too small"):
-            method(game(), epsilon=1e-9, delta=1e-6, ledger=ledger, dataset="games")
-    assert ledger.charges == ()
-
-
-@pytest.mark.parametrize(
-    ("make", "epsilon"),
-    [(nseg_single_pass, 0.1), (nispp_single_pass, 0.1), (nseg_multi_pass, 0.1),
-     (nispp_multi_pass, 0.05)],
-)  # fmt: skip
-def test_a_bound_no_better_than_any_point_s_is_warned_of(
-    make: Callable[..., NsegPlan | NisppPlan], epsilon: float
-) -> None:
-    constants = Constants(
-        dimension=8, lipschitz=1.0, bound=2.83, diameter=2.0, noise_length=2.83 * math.sqrt(8)
-    )
-    with pytest.warns(VacuousBoundWarning, match=r"gap_bound: .* no better than M D = 5\.66"):
-        plan = make(constants, 500, PrivacyTarget.checked(epsilon, 1e-6, "replace"))
-    assert plan.gap_bound >= constants.trivial_gap
-    # Warnings are errors here: with more of epsilon there is none.
-    good = make(constants, 500, PrivacyTarget.checked(3.0, 1e-6, "replace"))
-    assert good.gap_bound < constants.trivial_gap
 
 
 def test_recursive_regularisation_uses_each_record_once_and_stays_inside() -> None:
