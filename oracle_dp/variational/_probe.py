@@ -11,10 +11,11 @@ import numpy as np
 
 from oracle_dp.errors import ParameterError
 from oracle_dp.noise.floating import FloatArray
-from oracles.monotone import RecordOperator, Records, sample_points
+from oracles.monotone import RecordOperator, sample_points
+from oracles.monotone.operators import Records
 
-ROWS = 16_384
-"""Records that are evaluated at once."""
+ENTRIES = 1 << 22
+"""Numbers that are held at once."""
 PAIRS, LOOKED_AT = 16, 256
 """Pairs of public points, and up to how many records, of which monotonicity is asked."""
 SLACK = 1e-9
@@ -32,8 +33,9 @@ def check_values(operator: RecordOperator) -> None:
     n, point = operator.n_records, operator.domain.centre
     # Batches are positions or the slice of all; both must be understood.
     _values(operator, point, slice(0, 1), 1)
-    for start in range(0, n, ROWS):
-        chosen = np.arange(start, min(start + ROWS, n), dtype=np.int64)
+    rows = max(1, ENTRIES // operator.domain.dimension)
+    for start in range(0, n, rows):
+        chosen = np.arange(start, min(start + rows, n), dtype=np.int64)
         _values(operator, point, chosen, len(chosen))
 
 
@@ -59,14 +61,13 @@ def _values(
     operator: RecordOperator, point: FloatArray, records: Records, count: int
 ) -> FloatArray:
     """The records' operators at a point, checked."""
+    found = operator.per_record(point, records)
     try:
-        values = np.asarray(operator.per_record(point, records), dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        # Not shown: the message may quote a value.
+        values = np.asarray(found, dtype=np.float64)
+    except (TypeError, ValueError):
+        # Not chained: the original message may quote a value.
         raise ParameterError(
-            f"operator: its function failed or returned no array of numbers "
-            f"({type(error).__name__}); given a point and records it must return shape (number of "
-            f"records, {operator.domain.dimension})"
+            f"operator: its function returned a {type(found).__name__} that is no array of numbers"
         ) from None
     expected = (count, operator.domain.dimension)
     if values.shape != expected:
@@ -78,6 +79,7 @@ def _values(
         columns = np.flatnonzero(~np.isfinite(values).all(axis=0)).tolist()
         raise ParameterError(
             f"operator: its function returned NaN or infinite values in coordinates {columns[:10]};"
-            " it must be finite on the set for every record"
+            " it must be finite on the set for every record; oracles.monotone.Clipped counts such "
+            "records as 0"
         )
     return values
