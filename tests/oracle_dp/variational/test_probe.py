@@ -113,9 +113,9 @@ def test_rounding_refutes_nothing(size: float, offset: float) -> None:
 
 def test_rounding_of_a_large_constant_refutes_nothing() -> None:
     """A rotation so slow that the constant beside it leaves little but rounding of it."""
-    turn = 1e-9 * np.array([[0.1, 1.0], [-1.0, 0.1]])
+    turn = 1e-9 * np.array([[0.0, 1.0], [-1.0, 0.0]])
     operator = RecordFunction(
         lambda w, r: np.tile(turn @ w + 1e6 / 3, (len(np.arange(N)[r]), 1)),
-        Ball(1.0, np.zeros(2)), n_records=N, lipschitz=1.1e-9, bound=1e6,
+        Ball(1.0, np.zeros(2)), n_records=N, lipschitz=1e-9, bound=1e6,
     )  # fmt: skip
     assert not refuted(operator)
