@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         ReleaseFormatError,
         RepeatedFitWarning,
         UncertifiedError,
+        VacuousBoundWarning,
     )
     from oracle_dp.estimators.linear_model import LinearModel
     from oracle_dp.estimators.logistic import LogisticRegression
@@ -70,6 +71,7 @@ _HOMES = {
     "ScoringCard": "estimators.scoring_card",
     "Threshold": "domain",
     "UncertifiedError": "errors",
+    "VacuousBoundWarning": "errors",
     "ZeroOneClassifier": "estimators.zero_one",
     "ZeroOneExponential": "mechanisms.exponential",
     "blockwise": "mechanisms.blockwise",
@@ -111,6 +113,7 @@ __all__ = [
     "ScoringCard",
     "Threshold",
     "UncertifiedError",
+    "VacuousBoundWarning",
     "ZeroOneClassifier",
     "ZeroOneExponential",
     "blockwise",

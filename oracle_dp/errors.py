@@ -14,6 +14,7 @@
 
     PrivacyLeakWarning (UserWarning)       something public was read from the data
     RepeatedFitWarning (UserWarning)       copies of one estimator each spend
+    VacuousBoundWarning (UserWarning)      a plan's bound says nothing about its result
 
 Messages name the parameter and its value, and for data the column only: no private value is
 ever shown. The optimisation side has its own tree, :mod:`oracles.errors`.
@@ -69,3 +70,7 @@ class PrivacyLeakWarning(UserWarning):
 
 class RepeatedFitWarning(UserWarning):
     """Copies of one estimator are fitted, as in cross-validation: each fit spends epsilon."""
+
+
+class VacuousBoundWarning(UserWarning):
+    """The bound that a plan was made to minimise holds for any point: expect mostly noise."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -24,18 +25,22 @@ from oracle_dp.estimators.labels import (
     label_array,
     read_labels,
 )
+from oracle_dp.estimators.minimax_groups import (
+    PUBLIC_GROUPS,
+    counted_shares,
+    groups_of,
+    public_shares,
+    with_names,
+)
 from oracle_dp.estimators.minimax_model import MinimaxModel, checked_norm
 from oracle_dp.ledger import Ledger
 from oracle_dp.privacy import Contingency, ContingencyKind, Neighbors, Release
-from oracle_dp.variational import NsegPlan, Sampling, nseg
+from oracle_dp.variational import Constants, NsegPlan, PrivacyTarget, Sampling, nseg
+from oracle_dp.variational._fit import refuse_drowned
+from oracle_dp.variational.calibration import Schedule, noise_multiplier
 from oracles.errors import ProblemError
 from oracles.monotone import GroupRobustLogistic
 
-PUBLIC_GROUPS = Contingency(
-    ContingencyKind.CALLER,
-    "the group of every record is public: the groups' sizes were counted, and a neighbour's record "
-    "is in the same group",
-)
 READ_CLASSES = Contingency(
     ContingencyKind.LEAKED_PARAMETER, "the two classes were read from the labels"
 )
@@ -141,22 +146,24 @@ class MinimaxClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
 
         Raises:
             DomainError: The data do not fit ``domain`` or ``classes``. Nothing is charged.
-            ParameterError: A parameter is out of range, or a group that is taken as public
-                has fewer than two records. Nothing is charged.
+            ParameterError: A parameter is out of range, epsilon is so small that noise drowns
+                every step, or a group that is taken as public has fewer than two records.
+                Nothing is charged.
             LedgerError: The budget does not allow this fit. Nothing is charged.
         """
         features = self._features(X)
         given = read_labels(y)
         classes, leaks = self._public_classes(given)
         labels = 2 * class_codes(given, classes, len(features)) - 1
-        names, codes = self._groups_of(X, len(features))
-        shares, counted = self._shares(names, codes)
+        names, codes = groups_of(self.groups, self.domain, X, len(features))
+        shares = public_shares(self.group_shares, names)
+        counted = () if shares is not None or self.groups is None else (PUBLIC_GROUPS,)
         try:
             operator = GroupRobustLogistic(
                 features,
                 labels,
                 codes,
-                shares,
+                counted_shares(names, codes) if shares is None else shares,
                 radius=self.radius,
                 loss_cap=self.loss_cap,
                 weight_cap=self.weight_cap,
@@ -165,13 +172,15 @@ class MinimaxClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
                 smallest_group=2 if self.group_shares is None else 0,
             )
         except ProblemError as error:
-            raise ParameterError(self._named(str(error), names)) from error
+            raise ParameterError(with_names(str(error), names)) from error
+        plan = self._plan(len(features))
+        self._refuse_drowned(Constants.of(operator), plan.schedule(len(features)))
         self._warn_of_repeated_fits(counted=self.ledger is not None)
         release = nseg(
             operator,
             epsilon=self.epsilon,
             delta=self.delta,
-            plan=self._plan(len(features)),
+            plan=plan,
             neighbors=self.neighbors,
             ledger=self.ledger,
             dataset=self.dataset,
@@ -182,6 +191,7 @@ class MinimaxClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
         model = MinimaxModel(
             weights=tuple(float(w) for w in weights),
             mixture=dict(zip(names, map(float, mixture), strict=True)),
+            shares=None if shares is None else dict(zip(names, map(float, shares), strict=True)),
             classes=classes,
             domain=self.domain,
             feature_norm=float(self.feature_norm),
@@ -228,55 +238,22 @@ class MinimaxClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
     def _numbers(self, X: Any, *, reset: bool) -> NDArray[np.float64]:
         return np.asarray(validate_data(self, X, reset=reset, dtype=np.float64))
 
-    def _groups_of(self, X: Any, n_rows: int) -> tuple[list[str], NDArray[np.intp]]:
-        """Labels of all groups, and the group of each row."""
-        if self.groups is None:
-            return ["all"], np.zeros(n_rows, dtype=np.intp)
-        named = [self.groups] if isinstance(self.groups, str) else list(self.groups)
-        if self.domain is None or not named:
-            raise ParameterError("groups: names of attributes of a domain; give domain too")
-        chosen = self.domain[named]
-        codes = np.ravel_multi_index(tuple(chosen.encode(X).T), chosen.levels)
-        grid = np.indices(chosen.levels).reshape(len(named), -1).T
-        levels = [[str(level) for level in attribute.labels] for attribute in chosen]
-        names = [" x ".join(levels[j][i] for j, i in enumerate(row)) for row in grid]
-        return names, codes
-
-    def _shares(
-        self, names: list[str], codes: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64], tuple[Contingency, ...]]:
-        if self.group_shares is not None:
-            if not isinstance(self.group_shares, Mapping):
-                raise ParameterError("group_shares: a mapping from groups to fractions expected")
-            missing = [name for name in names if name not in self.group_shares]
-            if missing:
-                raise ParameterError(f"group_shares: no share for {', '.join(missing)}")
-            return np.array([self.group_shares[name] for name in names]), ()
-        sizes = np.bincount(codes, minlength=len(names))
-        small = [name for name, size in zip(names, sizes, strict=True) if size < 2]
-        if small:
-            raise ParameterError(
-                f"groups: fewer than two records in {', '.join(small)}; leave such levels out of "
-                "the domain, or group by fewer attributes"
-            )
-        return sizes / len(codes), (() if self.groups is None else (PUBLIC_GROUPS,))
-
-    def _named(self, message: str, names: list[str]) -> str:
-        """A message about group numbers, with the list of their names."""
-        return (
-            f"{message} (groups: {', '.join(names)})" if message.startswith("groups") else message
-        )
+    def _refuse_drowned(self, constants: Constants, schedule: Schedule) -> None:
+        target = PrivacyTarget.checked(self.epsilon, self.delta, self.neighbors)
+        length = noise_multiplier(schedule, target) * constants.noise_length
+        refuse_drowned(constants, schedule, length)
 
     def _plan(self, n_rows: int) -> NsegPlan:
-        if isinstance(self.steps, bool) or not isinstance(self.steps, int) or self.steps < 1:
+        steps = self.steps
+        if isinstance(steps, bool) or not isinstance(steps, Integral) or steps < 1:
             raise ParameterError(f"steps: a positive integer expected, not {self.steps!r}")
         full = self.batch_size is None
         return NsegPlan(
             sampling=Sampling.FULL if full else Sampling.POISSON,
             batch_size=n_rows if self.batch_size is None else self.batch_size,
-            steps=self.steps,
+            steps=int(steps),
             step=tuple(self.step) if isinstance(self.step, Sequence) else self.step,
-            burn_in=self.steps // 2,
+            burn_in=int(steps) // 2,
             reuse=True,
         )
 

@@ -37,10 +37,12 @@ class MinimaxModel:
 
     Attributes:
         weights: One for each feature; the last is the intercept's.
-        mixture: Weight of each group at the end: which groups were hardest.
+        mixture: Weight of each group at the end. It grows with the group's share, and with how
+            hard the group is.
         classes: Negative and positive label.
         domain: The public schema, or None where the columns are numbers.
         feature_norm: To which rows of numbers are scaled down.
+        shares: Public fraction of the records in each group, or None where it was counted.
     """
 
     weights: tuple[float, ...]
@@ -48,6 +50,7 @@ class MinimaxModel:
     classes: tuple[Label, Label]
     domain: Domain | None
     feature_norm: float
+    shares: Mapping[str, float] | None = None
 
     kind: ClassVar[str] = "minimax"
 
@@ -101,6 +104,7 @@ class MinimaxModel:
             "classes": list(self.classes),
             "domain": None if self.domain is None else self.domain.to_dict(),
             "feature_norm": self.feature_norm,
+            "shares": None if self.shares is None else dict(self.shares),
         }
 
     @classmethod
@@ -114,22 +118,39 @@ class MinimaxModel:
             described = data["domain"]
             domain = None if described is None else Domain.from_dict(described)
             weights = tuple(float(weight) for weight in data["weights"])
+            mixture = _by_group(data["mixture"])
+            # Absent in releases of a time when shares were not kept.
+            shares = None if data.get("shares") is None else _by_group(data["shares"])
             if not weights or (domain and len(weights) != sum(domain.levels) + 1):
                 raise ValueError("weights: one per level and one more expected")
+            if shares is not None and (set(shares) != set(mixture) or min(shares.values()) <= 0):
+                raise ValueError("shares: a positive one for each group of the mixture expected")
             return cls(
                 weights=weights,
-                mixture={str(name): float(p) for name, p in data["mixture"].items()},
+                mixture=mixture,
                 classes=check_classes(data["classes"]),
                 domain=domain,
                 feature_norm=checked_norm(data["feature_norm"]),
+                shares=shares,
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ReleaseFormatError(f"minimax model: a field is malformed ({error})") from error
 
     def __str__(self) -> str:
-        hardest = sorted(self.mixture.items(), key=lambda item: -item[1])
-        shown = ", ".join(f"{name} {p:.2f}" for name, p in hardest[:5] if p > 0)
+        shares = self.shares
+        if shares is None:
+            what = "weight in the mixture (large groups weigh more, and harder ones)"
+            found = dict(self.mixture)
+        else:
+            what = "weight over share, hardest groups first"
+            found = {name: p / shares[name] for name, p in self.mixture.items()}
+        first = sorted(found.items(), key=lambda item: -item[1])[:5]
+        shown = ", ".join(f"{name} {number:.2f}" for name, number in first if number > 0)
         return (
             f"linear classifier for {self.classes[1]!r} with {len(self.weights)} weights\n"
-            f"weight of the hardest groups: {shown}"
+            f"{what}: {shown}"
         )
+
+
+def _by_group(data: Mapping[str, Any]) -> dict[str, float]:
+    return {str(name): float(number) for name, number in data.items()}

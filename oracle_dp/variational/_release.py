@@ -11,6 +11,7 @@ from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms.base import CALLER, charge_before_noise, conditions, stated
 from oracle_dp.noise import BitSource, bit_source
 from oracle_dp.privacy import FLOATING_POINT_NOISE, Contingency, Guarantee
+from oracle_dp.variational._probe import check_values
 from oracle_dp.variational.calibration import PrivacyTarget
 from oracles import Certificate, Limits
 from oracles.monotone import RecordOperator
@@ -98,10 +99,10 @@ class Account:
 
 
 def checked_operator(operator: object) -> RecordOperator:
-    """A record operator with at least two records.
+    """A record operator with at least two records, whose values have the shape they should.
 
     Raises:
-        ParameterError: It is something else.
+        ParameterError: It is something else, or a caller's own function returns what it must not.
     """
     if not isinstance(operator, RecordOperator):
         raise ParameterError(
@@ -115,4 +116,5 @@ def checked_operator(operator: object) -> RecordOperator:
         )
     if operator.domain.diameter == 0:
         raise ParameterError("operator: its set is a single point, which needs no release")
+    check_values(operator)
     return operator

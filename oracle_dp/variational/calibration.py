@@ -16,6 +16,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from numbers import Integral
 
 from oracle_dp.accounting import (
     fixed_size_gaussian_noise_multiplier,
@@ -103,8 +105,9 @@ class Schedule:
             )
         for name in ("n_records", "batch_size", "releases"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
                 raise ParameterError(f"{name}: a positive integer expected, not {value!r}")
+            object.__setattr__(self, name, int(value))
         if self.batch_size > self.n_records:
             raise ParameterError(
                 f"batch_size: {self.batch_size} exceeds n = {self.n_records}; use smaller batches "
@@ -123,6 +126,7 @@ class Schedule:
             )
 
 
+@lru_cache(maxsize=64)
 def noise_multiplier(schedule: Schedule, target: PrivacyTarget) -> float:
     """Standard deviation over C, the bound on one record's contribution to a release.
 

@@ -22,6 +22,7 @@ import math
 from collections.abc import Sequence
 from enum import Enum
 from fractions import Fraction
+from numbers import Real
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from oracle_dp.ledger import Ledger
 from oracle_dp.noise import BitSource
 from oracle_dp.noise.floating import FloatArray
 from oracle_dp.privacy import Contingency, Neighbors, Release
+from oracle_dp.variational._probe import refuted
 from oracle_dp.variational._release import ASSERTED, ENFORCED, Account, checked_operator
 from oracle_dp.variational.accuracy import reachable_accuracy, rounding_radius
 from oracle_dp.variational.bounds import Constants
@@ -92,12 +94,26 @@ def nispp(
 
     Raises:
         ParameterError: A parameter is out of range, the records' operators need not be monotone
-            and lambda does not exceed L, the set has no exact projection, or nu is beyond what
-            floating point reaches. Nothing is charged.
+            and lambda does not exceed L or are found not to be at sampled points, the set has no
+            exact projection, nu is beyond what floating point reaches, the default plan finds
+            epsilon too small, or a caller's own function returns NaN or another shape. Nothing is
+            charged.
         LedgerError: The budget does not allow the charge. Nothing is charged.
         UncertifiedError: Noise threw an iterate so far that nu is out of reach. The charge stays.
+
+    Warns:
+        VacuousBoundWarning: The default plan's bound is no better than M D.
+
+    A caller's own operator is only looked at in a few points, before the charge: try it on public
+    records with :func:`oracles.monotone.check_operator`, since privacy rests on its being monotone.
     """
     records = checked_operator(operator)
+    if refuted(records):
+        raise ParameterError(
+            "operator: declared monotone, and is not at sampled points: the sensitivity would be "
+            "wrong. Declare it monotone=False, which needs weight above lipschitz, or use nseg; "
+            "oracles.monotone.check_operator looks at an operator on public records"
+        )
     target = PrivacyTarget.checked(epsilon, delta, neighbors)
     if plan is None:
         plan = nispp_multi_pass(Constants.of(records), records.n_records, target)
@@ -127,7 +143,8 @@ class _Proximal:
     """The steps of a plan on an operator, its hypotheses checked."""
 
     def __init__(self, operator: RecordOperator, plan: NisppPlan, subsolver: Subsolver) -> None:
-        if not (0 < plan.weight < math.inf and 0 < plan.accuracy < math.inf):
+        given = (plan.weight, plan.accuracy)
+        if not all(isinstance(number, Real) and 0 < number < math.inf for number in given):
             raise ParameterError("weight, accuracy: positive finite numbers expected")
         self.operator, self.plan, self.subsolver = operator, plan, subsolver
         self.modulus = plan.weight if operator.monotone else plan.weight - operator.lipschitz

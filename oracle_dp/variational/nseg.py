@@ -18,6 +18,7 @@ inequalities and saddle-point problems" (2021), https://arxiv.org/abs/2104.02988
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from numbers import Real
@@ -29,11 +30,13 @@ from oracle_dp.ledger import Ledger
 from oracle_dp.noise import BitSource
 from oracle_dp.noise.floating import FloatArray
 from oracle_dp.privacy import Contingency, Neighbors, Release
+from oracle_dp.variational._probe import refuted
 from oracle_dp.variational._release import CLIPPED, ENFORCED, Account, checked_operator
 from oracle_dp.variational.bounds import Constants
 from oracle_dp.variational.calibration import PrivacyTarget, noise_multiplier
 from oracle_dp.variational.plans import NsegPlan, nseg_multi_pass
 from oracle_dp.variational.sampling import IndexArray, batches, standard_normals
+from oracles.errors import NonMonotoneWarning
 from oracles.monotone import Clipped, Product, RecordOperator
 
 MECHANISM = "nseg"
@@ -64,7 +67,8 @@ def nseg(
         epsilon: Positive.
         delta: In (0, 1).
         plan: Public parameters; by default :func:`~oracle_dp.variational.plans.nseg_multi_pass`,
-            whose n^2 evaluations take seconds for n = 1,000 and minutes for n = 10,000.
+            whose n^2 evaluations take seconds for n = 1,000 and minutes for n = 10,000. A plan of
+            one's own is followed, however much noise it means.
         neighbors: ``"replace"`` or ``"zero_out"``.
         ledger: Charged before the noise is drawn, with ``dataset`` as the name.
         dataset: Name of the data set in the ledger.
@@ -76,10 +80,24 @@ def nseg(
         The average of the iterates w_t, shape ``(dimension,)``, in the set, with its guarantee.
 
     Raises:
-        ParameterError: A parameter is out of range. Nothing is charged.
+        ParameterError: A parameter is out of range, the default plan finds epsilon too small, or
+            a caller's own function returns NaN or another shape. Nothing is charged.
         LedgerError: The budget does not allow the charge. Nothing is charged.
+
+    Warns:
+        NonMonotoneWarning: A caller's own operator is not monotone at sampled points, as
+            :func:`oracles.monotone.check_operator` shows for any operator. Privacy holds all the
+            same; no bound on the gap does.
+        VacuousBoundWarning: The default plan's bound is no better than M D.
     """
     records = checked_operator(operator)
+    if refuted(records):
+        warnings.warn(
+            "operator: not monotone at sampled points: no bound on the gap holds. Look at it with "
+            "oracles.monotone.check_operator, and declare it monotone=False",
+            NonMonotoneWarning,
+            stacklevel=2,
+        )
     source = ENFORCED if records.enforced else CLIPPED
     bounded = records if records.enforced else Clipped(records)
     target = PrivacyTarget.checked(epsilon, delta, neighbors)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from oracle_dp.errors import ParameterError
 from oracle_dp.variational import bounds
+from oracle_dp.variational._fit import least_batch, refuse_drowned, warn_vacuous
 from oracle_dp.variational.accuracy import default_accuracy
 from oracle_dp.variational.bounds import Constants
 from oracle_dp.variational.calibration import (
@@ -99,11 +99,14 @@ def nseg_single_pass(constants: Constants, n_records: int, target: PrivacyTarget
 
     Raises:
         ParameterError: No step fits into the data.
+
+    Warns:
+        VacuousBoundWarning: The bound is no better than M D.
     """
     one = Schedule(sampling=Sampling.SINGLE_PASS, n_records=n_records, batch_size=1, releases=1)
     multiplier = noise_multiplier(one, target)
     length = multiplier * constants.noise_length
-    least = _least_batch(constants, length, n_records, uses=2)
+    least = least_batch(constants, length, n_records, uses=2)
 
     def best(batch: int) -> tuple[float, float]:
         steps = n_records // (2 * batch)
@@ -114,6 +117,7 @@ def nseg_single_pass(constants: Constants, n_records: int, target: PrivacyTarget
 
     batch = min(_sizes(least, n_records // 2), key=lambda size: best(size)[0])
     gap, step = best(batch)
+    warn_vacuous(constants, gap)
     return NsegPlan(
         sampling=Sampling.SINGLE_PASS,
         batch_size=batch,
@@ -130,12 +134,21 @@ def nseg_multi_pass(
     *,
     sampling: Sampling = Sampling.POISSON,
 ) -> NsegPlan:
-    """About n^2 evaluations in batches of sqrt(n), for the weak gap (Theorems 7 and 8)."""
+    """About n^2 evaluations in batches of sqrt(n), for the weak gap (Theorems 7 and 8).
+
+    Raises:
+        ParameterError: Noise would drown the operator at any step length.
+
+    Warns:
+        VacuousBoundWarning: The bound is no better than M D.
+    """
     batch = n_records if sampling is Sampling.FULL else math.ceil(math.sqrt(n_records))
     steps = max(1, math.ceil(n_records**2 / (2 * math.ceil(math.sqrt(n_records)))))
     plan = NsegPlan(sampling=sampling, batch_size=batch, steps=steps, step=1.0)
-    multiplier = noise_multiplier(plan.schedule(n_records), target)
-    noise = multiplier * constants.noise_length / batch
+    schedule = plan.schedule(n_records)
+    length = noise_multiplier(schedule, target) * constants.noise_length
+    refuse_drowned(constants, schedule, length)
+    noise = length / batch
     variance = bounds.batch_variance(constants, sampling, batch) + noise**2
 
     def gap(step: float) -> float:
@@ -152,6 +165,7 @@ def nseg_multi_pass(
         return found + constants.bound * apart
 
     step = _least(gap, _capped(constants, math.inf))
+    warn_vacuous(constants, gap(step))
     return NsegPlan(
         sampling=sampling, batch_size=batch, steps=steps, step=step, gap_bound=gap(step)
     )
@@ -162,11 +176,14 @@ def nispp_single_pass(constants: Constants, n_records: int, target: PrivacyTarge
 
     Raises:
         ParameterError: No step fits into the data.
+
+    Warns:
+        VacuousBoundWarning: The bound is no better than M D.
     """
     one = Schedule(sampling=Sampling.SINGLE_PASS, n_records=n_records, batch_size=1, releases=1)
     multiplier = noise_multiplier(one, target)
     length = multiplier * constants.bound * math.sqrt(constants.dimension)
-    least = _least_batch(constants, length, n_records, uses=1)
+    least = least_batch(constants, length, n_records, uses=1)
     plans = [
         _best_weight(
             constants, n_records, target, multiplier,
@@ -176,7 +193,9 @@ def nispp_single_pass(constants: Constants, n_records: int, target: PrivacyTarge
         )
         for batch in _sizes(least, n_records)
     ]  # fmt: skip
-    return min(plans, key=lambda plan: plan.gap_bound or math.inf)
+    best = min(plans, key=lambda plan: plan.gap_bound or math.inf)
+    warn_vacuous(constants, best.gap_bound or math.inf)
+    return best
 
 
 def nispp_multi_pass(
@@ -186,11 +205,23 @@ def nispp_multi_pass(
     *,
     sampling: Sampling = Sampling.POISSON,
 ) -> NisppPlan:
-    """As many steps as records, on batches of sqrt(n), for the weak gap (Theorems 9 and 10)."""
+    """As many steps as records, on batches of sqrt(n), for the weak gap (Theorems 9 and 10).
+
+    Raises:
+        ParameterError: Noise would drown the operator at any step length.
+
+    Warns:
+        VacuousBoundWarning: The bound is no better than M D.
+    """
     batch = n_records if sampling is Sampling.FULL else math.ceil(math.sqrt(n_records))
     plan = NisppPlan(sampling=sampling, batch_size=batch, steps=n_records, weight=1.0, accuracy=1.0)
-    multiplier = noise_multiplier(plan.schedule(n_records), target)
-    return _best_weight(constants, n_records, target, multiplier, plan, n_for_accuracy=n_records)
+    schedule = plan.schedule(n_records)
+    multiplier = noise_multiplier(schedule, target)
+    length = multiplier * constants.bound * math.sqrt(constants.dimension)
+    refuse_drowned(constants, schedule, length)
+    best = _best_weight(constants, n_records, target, multiplier, plan, n_for_accuracy=n_records)
+    warn_vacuous(constants, best.gap_bound or math.inf)
+    return best
 
 
 def _best_weight(
@@ -240,18 +271,6 @@ def _best_weight(
         accuracy=accuracy,
         gap_bound=gap(weight),
     )
-
-
-def _least_batch(constants: Constants, length: float, n_records: int, *, uses: int) -> int:
-    """The batch whose noise has mean squared length M^2, if ``uses`` of them fit into n."""
-    least = max(1, math.ceil(length / constants.bound))
-    if uses * least > n_records:
-        raise ParameterError(
-            f"epsilon: too small for n = {n_records} and {constants.dimension} dimensions: no step "
-            f"fits, the noise of a batch is longer than the operator below {uses * least} records; "
-            "raise epsilon or n, lower the dimension, or use several passes"
-        )
-    return least
 
 
 def _sizes(least: int, most: int) -> list[int]:

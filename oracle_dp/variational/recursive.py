@@ -20,6 +20,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Integral, Real
 
 import numpy as np
 
@@ -65,9 +66,12 @@ class RecursivePlan:
         Raises:
             ParameterError: The weight is not positive, or a part would be empty.
         """
-        if not 0 < self.weight < math.inf:
+        if not isinstance(self.weight, Real) or not 0 < self.weight < math.inf:
             raise ParameterError(f"weight: a positive finite number expected, not {self.weight!r}")
         rounds = max(1, int(math.log2(n_records))) if self.rounds is None else self.rounds
+        for name, given in (("rounds", rounds), ("steps", self.steps)):
+            if isinstance(given, bool) or not isinstance(given, Integral | None):
+                raise ParameterError(f"{name}: a positive integer expected, not {given!r}")
         if not 1 <= rounds <= n_records // 2:
             raise ParameterError(
                 f"rounds: between 1 and n / 2 = {n_records // 2} expected, not {rounds!r}"

@@ -124,7 +124,10 @@ def test_minimax_trains_saves_and_predicts(tmp_path: Path) -> None:
     words = ("--model", "minimax", "--groups", "sex, race", "--attributes", "relationship,sex,race")
     trained = run("train", "adult", *words, "--seed", "1", "--save", str(saved))
     assert trained.exit_code == 0, trained.output
-    assert "weight of the hardest groups: Male x White" in trained.stdout
+    assert (
+        "weight in the mixture (large groups weigh more, and harder ones): Male x White"
+        in trained.stdout
+    )
     assert "delta = 1e-06" in trained.stdout
     release = Release.from_json(saved.read_text(encoding="utf-8"))
     assert len(release.value.mixture) == 10

@@ -90,13 +90,35 @@ def test_the_release_says_what_holds_and_survives_json_and_pickle() -> None:
     again = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
     np.testing.assert_allclose(fitted.predict_proba(X).sum(axis=1), 1)
-    assert "hardest groups" in str(fitted.release_)
+    assert read.value.shares is None
+    assert "weight in the mixture (large groups weigh more" in str(fitted.release_)
 
 
 def test_public_shares_protect_the_group_too() -> None:
     X, y = table()
     fitted = classifier(group_shares={"north": 0.7, "south": 0.3}).fit(X, y)
     assert ContingencyKind.CALLER not in {c.kind for c in fitted.release_.guarantee.contingencies}
+    model = fitted.release_.value
+    assert MinimaxModel.from_dict(model.to_dict()) == model
+    shown = MinimaxModel.from_dict({**model.to_dict(), "mixture": {"north": 0.35, "south": 0.65}})
+    # The mixture over the shares: 0.65 / 0.3 and 0.35 / 0.7.
+    assert "weight over share, hardest groups first: south 2.17, north 0.50" in str(shown)
+
+
+def test_models_saved_without_shares_are_read() -> None:
+    X, y = table(300)
+    data = classifier(steps=2).fit(X, y).release_.value.to_dict()
+    del data["shares"]
+    assert MinimaxModel.from_dict(data).shares is None
+
+
+def test_steps_may_be_a_numpy_integer() -> None:
+    X, y = table(300)
+    fitted = [
+        classifier(steps=steps, batch_size=size).fit(X, y).release_.value
+        for steps, size in ((5, 50), (np.int64(5), np.int64(50)))
+    ]
+    assert fitted[0] == fitted[1]
 
 
 def test_groups_are_combinations_of_levels() -> None:
@@ -134,6 +156,11 @@ def test_columns_of_numbers_are_clipped_to_a_public_norm() -> None:
     [
         ({"groups": ("region", "trait")}, "groups: fewer than two records in south x c"),
         ({"groups": (), "domain": DOMAIN}, "groups: names of attributes"),
+        ({"groups": 5}, "groups: names of attributes of a domain expected, not 5"),
+        ({"groups": (5,)}, r"groups: names of attributes of a domain expected, not \(5,\)"),
+        ({"epsilon": 1e-9}, "epsilon: too small for n = .*no step fits.*raise epsilon or n"),
+        ({"epsilon": 1e-9, "batch_size": 20, "steps": 5}, "epsilon: too small for n = "),
+        ({"steps": 2.0}, "steps: a positive integer"),
         ({"steps": 0}, "steps: a positive integer"),
         ({"steps": 1, "step": (0.0, 1.0)}, "step: positive finite"),
         ({"weight_cap": 0.5}, "weight_cap: at least 1"),
@@ -145,7 +172,7 @@ def test_columns_of_numbers_are_clipped_to_a_public_norm() -> None:
         ({"group_shares": {"north": 1.0}}, "group_shares: no share for south"),
         ({"group_shares": {"north": 0.9, "south": 0.9}}, "shares: positive fractions"),
         ({"group_shares": 0.5}, "group_shares: a mapping"),
-        ({"group_shares": {"north": "many", "south": 0.3}}, "shares: not an array of real"),
+        ({"group_shares": {"north": "many", "south": 0.3}}, "group_shares: not an array of real"),
         ({"step": "long"}, "step: positive finite"),
         ({"loss_share": "half"}, "loss_share: not an array of real"),
         ({"feature_norm": "large"}, "feature_norm: a positive number"),
@@ -179,7 +206,16 @@ def test_a_norm_that_cannot_be_is_named_and_nothing_is_charged(norm: float) -> N
     assert ledger.charges == ()
 
 
-@pytest.mark.parametrize("change", [{"weights": [1.0]}, {"weights": []}, {"feature_norm": 0.0}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"weights": [1.0]},
+        {"weights": []},
+        {"feature_norm": 0.0},
+        {"shares": {"north": 1.0}},
+        {"shares": {"north": 1.0, "south": 0.0}},
+    ],
+)
 def test_a_model_that_was_tampered_with_is_refused(change: dict[str, Any]) -> None:
     X, y = table(300)
     fitted = classifier(steps=2).fit(X, y)

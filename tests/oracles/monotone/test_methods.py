@@ -124,9 +124,12 @@ def test_averages_of_a_matrix_game_obey_the_ergodic_bound() -> None:
         # A skew operator's certificate is its gap, and for a game the exploitability.
         assert found.gap <= bound
         assert found.gap == pytest.approx(game.saddle_gap(found.point), abs=1e-12)
-        found = proximal_point(operator, weight=1.0, steps=n, accuracy=1e-9)
-        assert found.gap <= 1e-9 + operator.domain.diameter**2 / (2 * n)
     assert extragradient_iterations(operator, bound) in (1000, 1001)
+    for n in (10, 100):
+        # A thousandth of the bound: the inner problems' accuracy hardly adds to it.
+        bound = operator.domain.diameter**2 / (2 * n)
+        found = proximal_point(operator, weight=1.0, steps=n, accuracy=bound / 1000)
+        assert found.gap <= bound * 1.001
 
 
 def test_rock_paper_scissors_is_solved_by_the_uniform_distribution() -> None:
