@@ -24,6 +24,7 @@ DEFAULTS: dict[str, object] = {
     "n_best": 10,
     "noise": None,
     "seconds": None,
+    "size": None,
     "sparsity": 0.0,
     "sweeps": 2,
     "weights": "-1,0,1",
@@ -31,8 +32,8 @@ DEFAULTS: dict[str, object] = {
 """What an option is when nothing was asked for."""
 
 OPTIONS = {
-    Model.ZERO_ONE: tuple(name for name in DEFAULTS if name not in ("groups", "method")),
-    Model.LOGISTIC: ("delta", "method"),
+    Model.ZERO_ONE: tuple(name for name in DEFAULTS if name not in ("groups", "method", "size")),
+    Model.LOGISTIC: ("delta", "method", "size"),
     Model.MINIMAX: ("delta", "groups"),
 }
 
@@ -79,7 +80,7 @@ def _logistic(common: Mapping[str, Any], asked: Mapping[str, Any]) -> Classifier
     from oracle_dp.estimators.logistic import LogisticRegression
 
     method = {} if asked["method"] is None else {"method": asked["method"]}
-    return LogisticRegression(**common, **method, **_delta(asked))
+    return LogisticRegression(**common, **method, **_delta(asked), size=asked["size"])
 
 
 def _minimax(common: Mapping[str, Any], asked: Mapping[str, Any]) -> Classifier:

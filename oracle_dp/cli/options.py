@@ -34,6 +34,14 @@ Method = Annotated[
         rich_help_panel=TUNING,
     ),
 ]
+Size = Annotated[
+    int | None,
+    typer.Option(
+        help="logistic: a public number of rows to divide by, needed with --neighbors add_remove, "
+        "where the real one is private.",
+        rich_help_panel=TUNING,
+    ),
+]
 Groups = Annotated[
     str | None,
     typer.Option(

@@ -53,3 +53,13 @@ def test_a_csv_file_trains_saves_and_predicts(tmp_path: Path) -> None:
 )
 def test_what_does_not_go_together_is_refused(words: tuple[str, ...], message: str) -> None:
     refused(run("train", "adult", *words), message)
+
+
+def test_a_private_number_of_rows_needs_a_public_size() -> None:
+    words = ("train", "adult", "--attributes", "sex", "--model", "logistic", "--seed", "1")
+    words += ("--neighbors", "add_remove", "--json")
+    refused(run(*words), "size")
+    result = run(*words, "--size", "30000", "--delta", "1e-6")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["neighbors"] == "add_remove"
+    refused(run("train", "adult", "--size", "30"), "size: only --model logistic has it")
