@@ -149,7 +149,16 @@ def _interrupted(oracle: Oracle) -> Found:
         sent.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
+    raised: list[int] = []
+
+    def once(signum: int, frame: object) -> None:
+        # A signal that comes late must not end whoever asked for the examination.
+        if not raised:
+            raised.append(signum)
+            raise KeyboardInterrupt
+
     timer = threading.Timer(0.3, interrupt)
+    before = signal.signal(signal.SIGINT, once)
     try:
         timer.start()
         try:
@@ -162,6 +171,9 @@ def _interrupted(oracle: Oracle) -> Found:
         if late > PROMPT:
             return Severity.LIMITED, f"ends a run after {late:.1f} s only"
         return Severity.FINE, ""
+    finally:
+        raised.append(0)
+        signal.signal(signal.SIGINT, before)
     if sent:
         return Severity.LIMITED, "Ctrl-C was swallowed: a run must be ended from outside"
     return Severity.FINE, "not examined: the run ended before it could be interrupted"
