@@ -29,7 +29,12 @@ from oracles.monotone import MatrixGame
 
 GAME = MatrixGame(np.random.default_rng(0).uniform(-1, 1, (60, 3, 3)))
 CONSTANTS = Constants(
-    dimension=8, lipschitz=1.0, bound=2.83, diameter=2.0, noise_length=2.83 * math.sqrt(8)
+    dimension=8,
+    lipschitz=1.0,
+    bound=2.83,
+    diameter=2.0,
+    magnitude=1.0,
+    noise_length=2.83 * math.sqrt(8),
 )
 
 
