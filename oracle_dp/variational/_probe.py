@@ -11,6 +11,7 @@ import numpy as np
 
 from oracle_dp.errors import ParameterError
 from oracle_dp.noise.floating import FloatArray
+from oracles.errors import ProblemError
 from oracles.monotone import RecordOperator, sample_points
 from oracles.monotone.operators import Records
 
@@ -61,7 +62,10 @@ def _values(
     operator: RecordOperator, point: FloatArray, records: Records, count: int
 ) -> FloatArray:
     """The records' operators at a point, checked."""
-    found = operator.per_record(point, records)
+    try:
+        found = operator.per_record(point, records)
+    except ProblemError as error:  # Of its shape, which tells no value.
+        raise ParameterError(f"operator: its {error}") from error
     try:
         values = np.asarray(found, dtype=np.float64)
     except (TypeError, ValueError):
