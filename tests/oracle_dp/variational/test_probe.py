@@ -56,7 +56,7 @@ def spoilt(w: np.ndarray, records: np.ndarray | slice) -> np.ndarray:
         (lambda w, r: (w - ROWS[r]).sum(axis=0), r"expected, not \(2,\)"),
         (lambda w, r: np.hstack([w - ROWS[r]] * 2), r"expected, not \(1, 4\)"),
         (lambda w, r: None, r"expected, not \(\)"),
-        (lambda w, r: [["a", "b"]], "returned a list that is no array of numbers"),
+        (lambda w, r: [["a", "b"]], "returned a ndarray that is no array of numbers"),
         (spoilt, r"NaN or infinite values in coordinates \[1\]"),
     ],
 )
