@@ -152,7 +152,8 @@ def _only_choice(task: Task, within: Limits) -> IntArray | None:
             return loss.base.point_at(0)  # All members of these losses' base sets are choices.
         return None
     variables = task.variables()
-    variables.check(limits=within)
+    # Scale 0: how large the objective is, is private, and for the mechanism to see to.
+    variables.check(scale=0, limits=within)
     nothing = [np.zeros(size, dtype=np.int64) for size in variables.sizes]
     first = variables.minimize(nothing, scale=0, limits=within).require_point()
     for reward, at in zip(nothing, variables.positions(first), strict=True):

@@ -45,7 +45,7 @@ FAULTS = [
     ),
     Fault(
         "a lift whose gain is overstated",
-        "oracle_dp/mechanisms/features.py",
+        "oracle_dp/mechanisms/pi_lift.py",
         "inner = np.minimum(_integer_sqrt(a * b), (a + b - self.gap**2) // 2)",
         "inner = np.minimum(_integer_sqrt(a * b), (a + b - 4 * self.gap**2) // 2)",
         (f"{M}/test_lifts.py",),

@@ -155,7 +155,7 @@ def test_opdisc_on_further_classes_with_the_contingency_named() -> None:
 
 
 def test_a_second_that_does_not_suffice_is_a_charged_refusal() -> None:
-    hard = MaximumCoverage(np.zeros((0, 60), int), 8).synthetic(3_000, 1)
+    hard = MaximumCoverage(np.zeros((0, 60), int), 8).synthetic(20_000, 1)
     ledger = Ledger({"people": 1.0})
     with pytest.raises(UncertifiedError, match=r"depends on the data.*not covered"):
         solve_private(
