@@ -60,6 +60,25 @@ def test_halved_noise_is_found_out(audit: Any, monkeypatch: pytest.MonkeyPatch) 
     assert finding.violates, finding.measured
 
 
+DRAWN = [
+    audit
+    for audit in standing_set()
+    if audit.method is not Method.EXACT and not audit.expected_violation
+]
+
+
+@pytest.mark.parametrize("audit", DRAWN, ids=lambda audit: audit.name)
+def test_a_doubled_epsilon_is_found_out_from_draws(
+    audit: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("zero_one", "estimators", "finite", "perturbation"):
+        module = import_module(f"oracle_dp.audit.standing.{name}")
+        monkeypatch.setattr(module, "EPSILON", 2.0)
+    assert audit.claimed == 1
+    (finding,) = run([audit], seed=0)
+    assert finding.violates, finding.measured
+
+
 def test_all_that_are_read_off_are_here() -> None:
     exact = {audit.name for audit in standing_set() if audit.method is Method.EXACT}
     elsewhere = ("opdisc", "top_r", "released_sigma")
