@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import secrets
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from fractions import Fraction
@@ -204,6 +205,7 @@ class DurableLedger(Ledger):
                     f"ledger: there is no file {self.path}; make one with Ledger.create or "
                     "'oracle-dp ledger create'"
                 )
+            _check_only_name(self.path)
             with closing(_connect(self.path)) as connection:
                 self._recognise(connection)
                 yield connection
@@ -240,6 +242,18 @@ def _absolute(path: str | Path) -> Path:
         raise ParameterError(f"path: a file's name expected, not {path!r}")
     # Symbolic links are followed once: the journal must lie beside the file itself.
     return Path(path).expanduser().resolve()
+
+
+def _check_only_name(path: Path) -> None:
+    """Refuse a file with hard links: SQLite finds an interrupted charge's journal by name."""
+    for _ in range(20):
+        if path.stat().st_nlink == 1 or not path.is_file():
+            return
+        time.sleep(0.05)  # It has two names for an instant while it is made.
+    raise LedgerFileError(
+        f"ledger: {path} has a second name (a hard link), under which an interrupted charge would "
+        "not be found; remove that link, or copy the file"
+    )
 
 
 def _connect(path: Path) -> sqlite3.Connection:

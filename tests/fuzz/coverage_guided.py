@@ -17,6 +17,7 @@ from pathlib import Path
 import atheris  # type: ignore[import-not-found]
 
 with atheris.instrument_imports(include=["oracle_dp", "oracles"]):
+    import oracles.files  # noqa: F401
     from oracle_dp import Ledger, LedgerError, PrivacyError, Release, ReleaseFormatError
     from oracle_dp.cli.tables import read_table, with_numbers
     from oracle_dp.domain_file import DomainFile
