@@ -14,7 +14,7 @@ from importlib import import_module
 from oracle_dp.errors import ParameterError
 
 MODULES = (
-    *("zero_one", "estimators", "finite", "perturbation", "convex"),
+    *("zero_one", "estimators", "finite", "perturbation", "programs", "convex"),
     *("first_order", "second_order", "variational", "broken"),
 )
 """The modules of this package that have audits, in the order of the report."""

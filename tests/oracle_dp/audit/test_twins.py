@@ -71,7 +71,7 @@ DRAWN = [
 def test_a_doubled_epsilon_is_found_out_from_draws(
     audit: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("zero_one", "estimators", "finite", "perturbation"):
+    for name in ("zero_one", "estimators", "finite", "perturbation", "programs"):
         module = import_module(f"oracle_dp.audit.standing.{name}")
         monkeypatch.setattr(module, "EPSILON", 2.0)
     assert audit.claimed == 1
