@@ -73,8 +73,8 @@ class Finding:
 
     @property
     def violates(self) -> bool:
-        """Whether the claim is refuted."""
-        return self.measured > self.audit.claimed
+        """Whether the claim is refuted; NaN, which nothing can be said of, does so."""
+        return not self.measured <= self.audit.claimed
 
     @property
     def as_expected(self) -> bool:
