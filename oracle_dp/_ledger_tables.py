@@ -10,7 +10,9 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
+from typing import Any
 
+from oracle_dp.amendment import Amendment
 from oracle_dp.budget import Budget, Charge, Composition, Total
 from oracle_dp.errors import LedgerError, LedgerFileError
 from oracle_dp.privacy import Neighbors
@@ -51,6 +53,25 @@ COMMIT;
 """
 
 
+AMENDMENTS = (
+    """CREATE TABLE IF NOT EXISTS amendments (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        dataset TEXT NOT NULL REFERENCES budgets (dataset),
+        epsilon_before TEXT NOT NULL,
+        delta_before TEXT NOT NULL,
+        epsilon_after TEXT NOT NULL,
+        delta_after TEXT NOT NULL,
+        charges INTEGER NOT NULL,
+        reason TEXT NOT NULL
+    )""",
+    """CREATE TRIGGER IF NOT EXISTS amendments_stay BEFORE DELETE ON amendments
+        BEGIN SELECT RAISE(ABORT, 'an amendment is never forgotten'); END""",
+    """CREATE TRIGGER IF NOT EXISTS amendments_are_final BEFORE UPDATE ON amendments
+        BEGIN SELECT RAISE(ABORT, 'an amendment is final'); END""",
+)
+"""Made with the first amendment, so that files without one are as they always were."""
+
+
 def insert_budget(connection: sqlite3.Connection, name: str, budget: Budget) -> None:
     """Write one data set's budget.
 
@@ -77,6 +98,69 @@ def insert_charge(connection: sqlite3.Connection, charge: Charge) -> None:
         "VALUES (?, ?, ?, ?, ?, ?)",
         (charge.dataset, _named(charge.mechanism), *figures, rho),
     )
+
+
+def insert_amendment(connection: sqlite3.Connection, amendment: Amendment) -> None:
+    """Change a budget, and write down that it was changed.
+
+    Raises:
+        LedgerError: It cannot be written as text.
+    """
+    before, after = (
+        (_text(Fraction(budget.epsilon)), _text(Fraction(budget.delta)))
+        for budget in (amendment.before, amendment.after)
+    )
+    for statement in AMENDMENTS:
+        connection.execute(statement)
+    connection.execute(
+        "UPDATE budgets SET epsilon = ?, delta = ? WHERE dataset = ?", (*after, amendment.dataset)
+    )
+    connection.execute(
+        "INSERT INTO amendments (dataset, epsilon_before, delta_before, epsilon_after, "
+        "delta_after, charges, reason) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (amendment.dataset, *before, *after, amendment.charges, _named(amendment.reason)),
+    )
+
+
+def read_amendments(connection: sqlite3.Connection) -> list[Amendment]:
+    """Every amendment, in order.
+
+    Raises:
+        LedgerFileError: One is damaged.
+    """
+    there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'amendments'")
+    if there.fetchone() is None:
+        return []
+    rows = connection.execute(
+        "SELECT dataset, epsilon_before, delta_before, epsilon_after, delta_after, charges, "
+        "reason, neighbors, composition FROM amendments JOIN budgets USING (dataset) "
+        "ORDER BY number"
+    )
+    with _sound_entries():
+        return [_amendment(*row) for row in rows]
+
+
+def _amendment(
+    dataset: str,
+    *figures_and_rest: Any,
+) -> Amendment:
+    *figures, charges, reason, neighbors, composition = figures_and_rest
+    before, after = (
+        Budget(
+            epsilon=Fraction(epsilon),
+            delta=Fraction(delta),
+            neighbors=neighbors,
+            composition=composition,
+        )
+        for epsilon, delta in (figures[:2], figures[2:])
+    )
+    return Amendment(dataset=dataset, before=before, after=after, charges=charges, reason=reason)
+
+
+def count_charges(connection: sqlite3.Connection, dataset: str) -> int:
+    """How many charges there are on a data set."""
+    found = connection.execute("SELECT count(*) FROM charges WHERE dataset = ?", (dataset,))
+    return int(found.fetchone()[0])
 
 
 def stored_budgets(connection: sqlite3.Connection) -> dict[str, Budget]:

@@ -191,25 +191,30 @@ def admit(budget: Budget, spent: Total, charge: Charge) -> None:
             f"{charge.neighbors.value!r}; epsilons of different relations do not add up"
         )
     after = spent.plus(charge)
-    if budget.composition is Composition.BASIC:
-        fits = after.epsilon <= budget.epsilon and after.delta <= budget.delta
-    else:
-        if after.rho is None:
-            raise LedgerError(
-                f"rho: the budget of {charge.dataset!r} composes by zCDP, and the charge of "
-                f"{charge.mechanism} has a delta and states no rho; use another mechanism, or a "
-                "budget with composition='basic'"
-            )
-        added = after.delta == 0 and after.epsilon <= budget.epsilon
-        fits = added or _fits_rho(budget, after.rho)
-    if not fits:
-        advice = "spend less, or raise the budget knowingly"
+    if budget.composition is Composition.ZCDP and after.rho is None:
+        raise LedgerError(
+            f"rho: the budget of {charge.dataset!r} composes by zCDP, and the charge of "
+            f"{charge.mechanism} has a delta and states no rho; use another mechanism, or a "
+            "budget with composition='basic'"
+        )
+    if not fits(budget, after):
+        advice = "spend less, or raise the budget knowingly (Ledger.amend, oracle-dp ledger amend)"
         if charge.delta > 0 and budget.delta == 0:
             advice = "the budget has no delta: Budget(epsilon=..., delta=...) gives it one"
         raise OverspendError(
             f"dataset {charge.dataset!r}: this charge of epsilon "
             f"{shown(charge.epsilon)}, delta {shown(charge.delta)} exceeds what remains; {advice}"
         )
+
+
+def fits(budget: Budget, spent: Total) -> bool:
+    """Whether a budget covers so much, by its composition."""
+    added = spent.epsilon <= budget.epsilon and spent.delta <= budget.delta
+    if budget.composition is Composition.BASIC:
+        return added
+    if added and spent.delta == 0:
+        return True
+    return spent.rho is not None and _fits_rho(budget, spent.rho)
 
 
 def check_charge(charge: object) -> None:

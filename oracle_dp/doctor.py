@@ -14,11 +14,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from oracle_dp.errors import OverspendError, ParameterError
 from oracles import Exhaustive, Highs, Oracle, OracleError, Pulp
+from oracles.cp_sat import CpSat
+from oracles.scip import Scip
 from oracles.selftest import Check, Severity, examine
 
 PACKAGES = (
@@ -101,6 +104,9 @@ def _installed() -> Iterator[Oracle | Check]:
     yield Exhaustive()
     yield Highs()
     yield Highs(presolve=False)
+    for package, extra in (("ortools", CpSat()), ("pyscipopt", Scip())):
+        if find_spec(package):
+            yield extra
     for name in names:
         try:
             yield Pulp(name)

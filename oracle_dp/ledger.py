@@ -19,6 +19,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from oracle_dp.amendment import Amendment, amended
 from oracle_dp.budget import (
     Budget,
     Charge,
@@ -35,7 +36,7 @@ from oracle_dp.errors import LedgerError
 if TYPE_CHECKING:
     from oracle_dp.ledger_file import DurableLedger
 
-__all__ = ["Budget", "Charge", "Composition", "Ledger"]
+__all__ = ["Amendment", "Budget", "Charge", "Composition", "Ledger"]
 
 
 class Ledger:
@@ -52,6 +53,7 @@ class Ledger:
     def __init__(self, budgets: Mapping[str, Budget | float]) -> None:
         self._budgets = read_budgets(budgets)
         self._charges: list[Charge] = []
+        self._amendments: list[Amendment] = []
         self._lock = threading.Lock()
         self._process = os.getpid()
 
@@ -92,17 +94,19 @@ class Ledger:
         with self._lock:
             return tuple(self._charges)
 
+    @property
+    def amendments(self) -> tuple[Amendment, ...]:
+        """Every change of a budget, in order."""
+        with self._lock:
+            return tuple(self._amendments)
+
     def budget(self, dataset: str) -> Budget:
         """The budget of a data set.
 
         Raises:
             LedgerError: The ledger has none for this name.
         """
-        budget = self.budgets.get(dataset)
-        if not isinstance(budget, Budget):
-            known = ", ".join(map(repr, self.budgets)) or "none"
-            raise LedgerError(f"dataset: no budget for {dataset!r}; the ledger knows {known}")
-        return budget
+        return budget_of(self.budgets, dataset)
 
     def spent(self, dataset: str) -> tuple[Fraction, Fraction]:
         """Epsilon and delta spent so far, by the budget's composition."""
@@ -132,6 +136,43 @@ class Ledger:
             "pickle the estimator without it (set_params(ledger=None))"
         )
 
+    def amend(
+        self,
+        dataset: str,
+        *,
+        epsilon: float | Fraction | None = None,
+        delta: float | Fraction | None = None,
+        reason: str,
+    ) -> Amendment:
+        """Raise or lower a data set's budget, and keep a record of it.
+
+        What was released until then is as private as it was; all releases together are as private
+        as the budget says that stands last. If a budget is raised because of what releases showed,
+        read the guarantee with the largest budget to which they could have led
+        (docs/accounting.md).
+
+        Args:
+            dataset: Its name.
+            epsilon: The new total epsilon; None for the old one.
+            delta: The new total delta; None for the old one.
+            reason: Kept with the record. Write nothing there that the data told.
+
+        Raises:
+            ParameterError: A figure is out of its range, none is given, or there is no reason.
+            LedgerError: The data set has no budget, or the new one would not cover what is spent.
+        """
+        self._check_process()
+        with self._lock:
+            budget = self.budget(dataset)
+            earlier = [c for c in self._charges if c.dataset == dataset]
+            after = amended(budget, Total.of(earlier), epsilon=epsilon, delta=delta, reason=reason)
+            entry = Amendment(
+                dataset=dataset, before=budget, after=after, charges=len(earlier), reason=reason
+            )
+            self._budgets[dataset] = after
+            self._amendments.append(entry)
+        return entry
+
     def charge(self, charge: Charge) -> None:
         """Take a charge, before any noise is drawn.
 
@@ -140,16 +181,31 @@ class Ledger:
             OverspendError: The charge exceeds what remains. Nothing is charged.
         """
         check_charge(charge)
+        self._check_process()
+        with self._lock:
+            budget = self.budget(charge.dataset)
+            earlier = Total.of(c for c in self._charges if c.dataset == charge.dataset)
+            admit(budget, earlier, charge)
+            self._charges.append(charge)
+
+    def _check_process(self) -> None:
         if os.getpid() != self._process:
             raise LedgerError(
                 "ledger: this process was forked from the ledger's own, and both would spend the "
                 "whole budget; charge it in the process that made it, or use one in a file"
             )
-        budget = self.budget(charge.dataset)
-        with self._lock:
-            earlier = Total.of(c for c in self._charges if c.dataset == charge.dataset)
-            admit(budget, earlier, charge)
-            self._charges.append(charge)
+
+
+def budget_of(budgets: Mapping[str, Budget], dataset: str) -> Budget:
+    """The budget of a data set.
+
+    Raises:
+        LedgerError: There is none of this name.
+    """
+    if dataset not in budgets:
+        known = ", ".join(map(repr, budgets)) or "none"
+        raise LedgerError(f"dataset: no budget for {dataset!r}; the ledger knows {known}")
+    return budgets[dataset]
 
 
 def _summary(ledger: Ledger) -> str:

@@ -16,23 +16,36 @@ from __future__ import annotations
 import os
 import secrets
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from fractions import Fraction
 from pathlib import Path
 
 from oracle_dp._ledger_tables import (
     APPLICATION,
     TABLES,
     VERSION,
+    count_charges,
+    insert_amendment,
     insert_budget,
     insert_charge,
+    read_amendments,
     read_charges,
     read_total,
     stored_budgets,
 )
-from oracle_dp.budget import Budget, Charge, Total, admit, check_charge, read_budgets
+from oracle_dp.amendment import Amendment, amended
+from oracle_dp.budget import (
+    Budget,
+    Charge,
+    Total,
+    admit,
+    check_charge,
+    read_budgets,
+)
 from oracle_dp.errors import LedgerError, LedgerFileError, ParameterError
-from oracle_dp.ledger import Ledger
+from oracle_dp.ledger import Ledger, budget_of
 
 PATIENCE = 60.0
 """Seconds to wait for other processes."""
@@ -61,6 +74,7 @@ class DurableLedger(Ledger):
                 raise LedgerFileError(f"ledger: {self.path} is damaged; restore it from a backup")
             stored_budgets(connection)
             read_charges(connection)
+            read_amendments(connection)
 
     @classmethod
     def made(cls, path: str | Path, budgets: Mapping[str, Budget | float]) -> DurableLedger:
@@ -113,6 +127,12 @@ class DurableLedger(Ledger):
         with self._connection() as connection:
             return tuple(read_charges(connection))
 
+    @property
+    def amendments(self) -> tuple[Amendment, ...]:
+        """Every change of a budget, in order."""
+        with self._connection() as connection:
+            return tuple(read_amendments(connection))
+
     def _total(self, dataset: str) -> Total:
         with self._connection() as connection:
             return read_total(connection, dataset)
@@ -131,6 +151,35 @@ class DurableLedger(Ledger):
                 raise LedgerError(f"dataset: {dataset!r} has a budget already; choose another name")
             insert_budget(connection, dataset, entries[dataset])
 
+    def amend(
+        self,
+        dataset: str,
+        *,
+        epsilon: float | Fraction | None = None,
+        delta: float | Fraction | None = None,
+        reason: str,
+    ) -> Amendment:
+        """As for a ledger in memory; on disk, with its reason, when this returns.
+
+        Raises:
+            ParameterError: As there.
+            LedgerError: As there.
+            LedgerFileError: The file cannot be used. Nothing was changed.
+        """
+        with self._transaction() as connection:
+            budget = budget_of(stored_budgets(connection), dataset)
+            spent = read_total(connection, dataset)
+            after = amended(budget, spent, epsilon=epsilon, delta=delta, reason=reason)
+            entry = Amendment(
+                dataset=dataset,
+                before=budget,
+                after=after,
+                charges=count_charges(connection, dataset),
+                reason=reason,
+            )
+            insert_amendment(connection, entry)
+        return entry
+
     def charge(self, charge: Charge) -> None:
         """Take a charge, before any noise is drawn; on disk when this returns.
 
@@ -141,13 +190,8 @@ class DurableLedger(Ledger):
         """
         check_charge(charge)
         with self._transaction() as connection:
-            budgets = stored_budgets(connection)
-            if charge.dataset not in budgets:
-                known = ", ".join(map(repr, budgets)) or "none"
-                raise LedgerError(
-                    f"dataset: no budget for {charge.dataset!r}; the ledger knows {known}"
-                )
-            admit(budgets[charge.dataset], read_total(connection, charge.dataset), charge)
+            budget = budget_of(stored_budgets(connection), charge.dataset)
+            admit(budget, read_total(connection, charge.dataset), charge)
             insert_charge(connection, charge)
 
     @contextmanager
@@ -161,6 +205,7 @@ class DurableLedger(Ledger):
                     f"ledger: there is no file {self.path}; make one with Ledger.create or "
                     "'oracle-dp ledger create'"
                 )
+            _check_only_name(self.path)
             with closing(_connect(self.path)) as connection:
                 self._recognise(connection)
                 yield connection
@@ -197,6 +242,18 @@ def _absolute(path: str | Path) -> Path:
         raise ParameterError(f"path: a file's name expected, not {path!r}")
     # Symbolic links are followed once: the journal must lie beside the file itself.
     return Path(path).expanduser().resolve()
+
+
+def _check_only_name(path: Path) -> None:
+    """Refuse a file with hard links: SQLite finds an interrupted charge's journal by name."""
+    for _ in range(20):
+        if path.stat().st_nlink == 1 or not path.is_file():
+            return
+        time.sleep(0.05)  # It has two names for an instant while it is made.
+    raise LedgerFileError(
+        f"ledger: {path} has a second name (a hard link), under which an interrupted charge would "
+        "not be found; remove that link, or copy the file"
+    )
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -211,6 +211,9 @@ def _scan_mps(name: str, text: str) -> bool:
         elif len(fields) < _FEWEST.get(section, 0):
             # HiGHS 1.16 reads a line of COLUMNS with one field for ever.
             raise ModelFileError(f"{name}: line {number} has too few fields")
+        elif section == "ROWS" and fields[0].upper() not in ("N", "L", "G", "E"):
+            # With such a row, HiGHS 1.16 reads a blank line of RANGES for ever.
+            raise ModelFileError(f"{name}: line {number} states no kind of row (N, L, G or E)")
         elif section == "COLUMNS" and "'MARKER'" not in fields:
             columns.add(fields[0])
         elif section == "BOUNDS" and not columns.intersection(fields[1:]):

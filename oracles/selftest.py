@@ -46,8 +46,8 @@ class Severity(Enum):
     LIMITED = "limited"
     """It cannot do this, says so, and nothing is released."""
     WRONG = "WRONG"
-    """It said what is not true. It offered no proof, so nothing is released on it; a second opinion
-    of it is worth nothing."""
+    """It said what is not true, and offered no proof: nothing is released on it, and as a second
+    opinion it is unsafe."""
     UNSAFE = "UNSAFE"
     """Releases from here cannot be relied on: it proved what is not true."""
 
@@ -114,7 +114,7 @@ def _solved(oracle: Oracle, case: Case, **limits: Any) -> Found:
     ):
         return Severity.FINE, ""
     if found.certificate is Certificate.NONE:
-        return Severity.WRONG, f"calls {found.objective:g} optimal; {true}; {NOT_THIS}"
+        return Severity.WRONG, f"calls {found.objective:g} optimal, without a proof; {true}"
     return Severity.UNSAFE, f"proves {found.objective:g}; {true}; {NOT_THIS}"
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from flint import arb, ctx
 
@@ -107,8 +108,11 @@ def gaussian_mu(epsilon: float | Fraction, *, delta: float | Fraction) -> float:
         ParameterError: A parameter is out of its range.
     """
     loss = figure("epsilon", epsilon, high=_LARGEST_EPSILON, closed=True)
-    allowed = figure("delta", delta, high=1)
+    return _largest_mu(loss, figure("delta", delta, high=1))
 
+
+@lru_cache(maxsize=256)
+def _largest_mu(loss: Fraction, allowed: Fraction) -> float:
     def holds(mu: float) -> bool:
         return mu == 0 or _suffices(loss, Fraction(mu), allowed)
 

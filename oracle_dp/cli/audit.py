@@ -66,7 +66,7 @@ def _entry(finding: Finding) -> dict[str, Any]:
     return {
         "mechanism": audit.name,
         "claimed": audit.claimed,
-        "measured": min(finding.measured, sys.float_info.max),
+        "measured": min(sys.float_info.max, finding.measured),  # also for NaN, which JSON has not
         "expected_violation": audit.expected_violation,
         "delta": audit.delta,
         "method": audit.method.value,

@@ -27,8 +27,9 @@ def doctor(
     """Examine versions, noise, ledger files and every solver found; say what is unsafe.
 
     Solvers are given tiny integer programs with known optima, some of which released versions
-    answered wrongly. The exit code is 0 if nothing is unsafe; with --backend, also if that oracle
-    is never wrong.
+    answered wrongly. The exit code is 1 if something is unsafe that a release can rest on. A wrong
+    solver that offers no proof is none: it is named unsafe as a second opinion. With --backend,
+    where an oracle is asked about by name, any wrong answer counts.
     """
     with named_errors(spends=False):
         from oracle_dp.doctor import sections
@@ -42,8 +43,8 @@ def doctor(
             if not as_json:
                 typer.echo("\n".join(_lines(section.title, found)))
     typer.echo(json.dumps(_entries(report)) if as_json else _summary(report))
-    # A wrong answer without a proof is no ground for a release; of an oracle that was asked about
-    # it is the answer all the same.
+    # No release can rest on a wrong answer without a proof; of an oracle that was asked about by
+    # name, it is the answer all the same.
     fatal = (Severity.UNSAFE, Severity.WRONG) if backend else (Severity.UNSAFE,)
     if any(check.severity in fatal for found in report.values() for check in found):
         raise typer.Exit(1)
@@ -60,21 +61,24 @@ def _summary(report: dict[str, list[Check]]) -> str:
     from oracles.selftest import Severity
 
     explained = {
-        Severity.WRONG: "Wrong, without a proof: nothing is released on it, and as a second "
-        "opinion it is\nworth nothing:",
-        Severity.UNSAFE: "UNSAFE: do not release anything with it:",
+        Severity.UNSAFE: "UNSAFE. Do not release anything that rests on:",
+        Severity.WRONG: "UNSAFE AS A SECOND OPINION. These answered wrongly. They offer no proof, "
+        "so no release can\nrest on them; do not use them for cross_check or by themselves, and "
+        "install another version or\nanother solver:",
     }
     lines = []
     for severity, meaning in explained.items():
         found = [
-            f"  {title}: {check.what}"
+            f"  {title.removeprefix('backend ')}\n    {check.what}: {check.detail}"
             for title, checks in report.items()
             for check in checks
             if check.severity is severity
         ]
         lines += ["", meaning, *found] if found else []
-        if severity is Severity.UNSAFE and not found:
-            lines += ["", "Nothing unsafe was found."]
+    severities = {check.severity for checks in report.values() for check in checks}
+    if Severity.UNSAFE not in severities:
+        rested = " that a release can rest on" if Severity.WRONG in severities else ""
+        lines += ["", f"Nothing unsafe{rested} was found."]
     return "\n".join(lines)
 
 

@@ -14,7 +14,7 @@ from oracle_dp.cli.console import named_errors
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from oracle_dp.ledger import Ledger
+    from oracle_dp.ledger import Budget, Ledger
 
 ledger = typer.Typer(help="What was spent on which data, in a file.", no_args_is_help=True)
 
@@ -55,6 +55,32 @@ def create(
 
 
 @ledger.command()
+def amend(
+    file: File,
+    dataset: Annotated[str, typer.Option(help="Whose budget.")],
+    reason: Annotated[str, typer.Option(help="Why; kept in the ledger. Nothing private.")],
+    epsilon: Annotated[str | None, typer.Option(help="The new total: 1, 0.1 or 1/3.")] = None,
+    delta: Annotated[str | None, typer.Option(help="Likewise, in [0, 1).")] = None,
+) -> None:
+    """Raise a budget knowingly, or lower it to no less than is spent; it stays on record."""
+    with named_errors(spends=False):
+        from oracle_dp.ledger import Ledger
+        from oracle_dp.noise import rational
+
+        amended = Ledger.open(file).amend(
+            dataset,
+            epsilon=None if epsilon is None else rational("epsilon", epsilon),
+            delta=None if delta is None else rational("delta", delta),
+            reason=reason,
+        )
+        was, now = amended.before, amended.after
+        typer.echo(
+            f"{file}: {dataset!r} may spend epsilon {now.epsilon}, delta {now.delta} "
+            f"(before: epsilon {was.epsilon}, delta {was.delta})"
+        )
+
+
+@ledger.command()
 def show(file: File, dataset: Named = None, as_json: AsJson = False) -> None:
     """Every budget, what was spent of it, and by which charges."""
     _print(file, dataset, as_json, charges=True)
@@ -80,8 +106,6 @@ def _print(file: Path, dataset: str | None, as_json: bool, *, charges: bool) -> 
 
 
 def _entry(opened: Ledger, name: str, *, charges: bool) -> dict[str, Any]:
-    from fractions import Fraction
-
     from oracle_dp.ledger import Composition
     from oracle_dp.privacy import Neighbors
 
@@ -90,7 +114,7 @@ def _entry(opened: Ledger, name: str, *, charges: bool) -> dict[str, Any]:
         "dataset": name,
         "neighbors": Neighbors.parse(budget.neighbors).value,
         "composition": Composition.parse(budget.composition).value,
-        "budget": _figures(Fraction(budget.epsilon), Fraction(budget.delta), up=False),
+        "budget": _budget(budget),
         "spent": _figures(*opened.spent(name), up=True),
         "remaining": _figures(*opened.remaining(name), up=False),
     }
@@ -100,7 +124,23 @@ def _entry(opened: Ledger, name: str, *, charges: bool) -> dict[str, Any]:
             for charge in opened.charges
             if charge.dataset == name
         ]
+        entry["amendments"] = [
+            {
+                "charges_before": amendment.charges,
+                "reason": amendment.reason,
+                "before": _budget(amendment.before),
+                "after": _budget(amendment.after),
+            }
+            for amendment in opened.amendments
+            if amendment.dataset == name
+        ]
     return entry
+
+
+def _budget(budget: Budget) -> dict[str, Any]:
+    from fractions import Fraction
+
+    return _figures(Fraction(budget.epsilon), Fraction(budget.delta), up=False)
 
 
 def _figures(epsilon: Fraction, delta: Fraction, *, up: bool) -> dict[str, Any]:
@@ -122,6 +162,12 @@ def _readable(entry: dict[str, Any]) -> str:
         lines.append(f"  {what:<10} {_line(entry[what])}")
     for charge in entry.get("charges", []):
         lines.append(f"    {charge['mechanism']:<28} {_line(charge)}")
+    for amendment in entry.get("amendments", []):
+        lines.append(
+            f"  amended after {amendment['charges_before']} charges, from "
+            f"{_line(amendment['before'])}\n    to {_line(amendment['after'])}: "
+            f"{amendment['reason']}"
+        )
     return "\n".join(lines)
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from numpy.typing import ArrayLike
 
@@ -127,12 +128,26 @@ def noise_multiplier(
     target: spending.Target, losses: LinearModelLoss, expected: int, sampled_steps: int
 ) -> float:
     """Noise over the bound on one record's contribution, for that many Poisson-sampled steps."""
+    return _least_multiplier(
+        target.epsilon_below,
+        target.delta_below,
+        expected / losses.size,
+        sampled_steps,
+        target.neighbors,
+    )
+
+
+@lru_cache(maxsize=64)
+def _least_multiplier(
+    epsilon: float, delta: float, probability: float, steps: int, neighbors: Neighbors
+) -> float:
+    """The accountant takes a good part of a second, and is asked the same for every fit."""
     from oracle_dp.accounting.subsampled import poisson_gaussian_noise_multiplier
 
     return poisson_gaussian_noise_multiplier(
-        target.epsilon_below,
-        delta=target.delta_below,
-        sampling_probability=expected / losses.size,
-        steps=sampled_steps,
-        neighbors=target.neighbors,
+        epsilon,
+        delta=delta,
+        sampling_probability=probability,
+        steps=steps,
+        neighbors=neighbors,
     )

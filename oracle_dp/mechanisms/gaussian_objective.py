@@ -23,6 +23,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from oracle_dp.errors import ParameterError
 from oracle_dp.ledger import Ledger
@@ -113,6 +114,7 @@ def total_delta(epsilon: float, total: float, reach: int) -> float:
     return bound * (1 + 1e-12)
 
 
+@lru_cache(maxsize=256)
 def largest_total_mu(epsilon: float, delta: float, reach: int) -> float:
     """The largest total for which the bound is at most delta, up to a relative 1e-9, from below."""
     from oracle_dp.accounting.gaussian import gaussian_mu

@@ -1,6 +1,6 @@
 """Plant one fault after the other in a copy of the tree: does a test fail?
 
-    python -m tests.mutations [--only TEXT] [--every N] [--json FILE]
+    python -m tests.mutations [--only TEXT] [--every N] [--first K] [--json FILE]
 
 The test that fails is then run without the fault: one that fails anyway catches nothing. Prints
 which test caught each fault. Exit code 0 if all were caught.
@@ -77,9 +77,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", default="", help="faults with this text in their name")
     parser.add_argument("--every", type=int, default=1, help="every N-th fault")
+    parser.add_argument("--first", type=int, default=0, help="from the K-th on, counted from 0")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    faults = [fault for fault in FAULTS if options.only in fault.name][:: options.every]
+    faults = [fault for fault in FAULTS if options.only in fault.name][
+        options.first :: options.every
+    ]
     found: list[dict[str, object]] = []
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)

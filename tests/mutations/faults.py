@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.mutations.convex_faults import CONVEX_FAULTS
 from tests.mutations.fault import Fault
 
 M, N, E = "tests/oracle_dp/mechanisms", "tests/oracle_dp/noise", "tests/oracle_dp/estimators"
@@ -285,4 +286,5 @@ FAULTS = [
         'f"column {single.column!r} {refusal} {codes.tolist()};',
         ("tests/oracle_dp/test_domain.py",),
     ),
+    *CONVEX_FAULTS,
 ]

@@ -173,6 +173,51 @@ def test_a_solver_process_that_dies(end: str, path: Path, tmp_path: Path) -> Non
     assert charged(path) == 1
 
 
+# -- memory ------------------------------------------------------------------------------------
+
+STARVED = """
+    import resource, sys
+    sys.path.insert(0, {root!r})
+    import numpy as np
+    from oracle_dp import Ledger, opdisc
+    import oracle_dp.mechanisms.perturbation as perturbation
+    from oracles import Highs, IntegerProgram
+    from oracles.released import ReleasedVariables
+
+    rng = np.random.default_rng(0)
+    weights = rng.integers(1, 100, (300, 2000))
+    program = IntegerProgram(
+        -rng.integers(1, 100, 2000), weights, None, weights.sum(axis=1) // 3, upper=np.ones(2000)
+    )
+    draw = perturbation.OneHotNoise.draw
+
+    def starve(*args):
+        # From here on a megabyte more than there is.
+        pages = int(open("/proc/self/statm").read().split()[0])
+        most = pages * resource.getpagesize() + (1 << 20)
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        return draw(*args)
+
+    perturbation.OneHotNoise.draw = starve
+    problem = ReleasedVariables(program, tuple(range(5)), Highs())
+    opdisc(problem, epsilon=1, sensitivity=1, ledger=Ledger.open({path!r}), dataset="visits")
+    print("RELEASED")
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc")
+def test_a_solver_that_runs_out_of_memory(path: Path) -> None:
+    """Whether it says so or the process dies of it: the charge was there first."""
+    program = textwrap.dedent(STARVED).format(root=str(ROOT), path=str(path))
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert run.returncode != 0
+    assert "RELEASED" not in run.stdout
+    assert charged(path) == 1
+
+
 # -- the disk ----------------------------------------------------------------------------------
 
 FULL = """

@@ -215,6 +215,23 @@ def test_a_folder_is_no_ledger(tmp_path: Path) -> None:
             Ledger.open(unusable)  # type: ignore[arg-type] # on purpose
 
 
+def test_a_file_with_two_names_is_refused(path: Path) -> None:
+    """A charge cut short leaves its journal beside one name; the other would read half of it."""
+    ledger = Ledger.create(path, {"survey": 1})
+    other = path.with_name("other")
+    os.link(path, other)
+    for name in (path, other):
+        with pytest.raises(LedgerFileError, match="hard link"):
+            Ledger.open(name)
+    with pytest.raises(LedgerFileError, match="hard link"):
+        ledger.charge(charge())
+    other.unlink()
+    ledger.charge(charge())
+    # A symbolic link is followed to the one name.
+    other.symlink_to(path)
+    assert Ledger.open(other).charges == ledger.charges
+
+
 def test_a_file_that_cannot_be_written(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = Ledger.create(path, {"survey": 1})
     # Permissions do not bind every user; SQLite's own flag does.

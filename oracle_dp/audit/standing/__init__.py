@@ -13,7 +13,10 @@ from importlib import import_module
 
 from oracle_dp.errors import ParameterError
 
-MODULES = ("zero_one", "estimators", "finite", "perturbation", "convex", "broken")
+MODULES = (
+    *("zero_one", "estimators", "finite", "perturbation", "programs", "convex"),
+    *("first_order", "second_order", "variational", "broken"),
+)
 """The modules of this package that have audits, in the order of the report."""
 
 
@@ -70,8 +73,8 @@ class Finding:
 
     @property
     def violates(self) -> bool:
-        """Whether the claim is refuted."""
-        return self.measured > self.audit.claimed
+        """Whether the claim is refuted; NaN, which nothing can be said of, does so."""
+        return not self.measured <= self.audit.claimed
 
     @property
     def as_expected(self) -> bool:

@@ -17,7 +17,7 @@ from oracle_dp.privacy import Neighbors
 from oracles.zero_one import CellTable
 
 EPSILON = 1.0
-DRAWS = 6_000
+DRAWS = 12_000
 WEIGHTS = (0, 1)
 
 Pair = tuple[CellTable, CellTable]
@@ -50,15 +50,15 @@ def audits() -> list[Audit]:
     found = [
         by_draws("exponential", relation, partial(classifiers, relation), pairs)
         for relation, pairs in (
-            ("replace", [replaced(4)]),
-            ("add_remove", [added(3)]),
+            ("replace", [replaced(3)]),
+            ("add_remove", [added(2)]),
         )
     ]
     found += [
         by_draws("counts", "replace", partial(noisy, "replace"), [MOVED]),
         by_draws("counts", "add_remove", partial(noisy, "add_remove"), [added(1)]),
-        by_draws("blockwise", "replace", partial(redrawn, "replace"), [replaced(4)]),
-        by_draws("blockwise", "add_remove", partial(redrawn, "add_remove"), [added(3)]),
+        by_draws("blockwise", "replace", partial(redrawn, "replace"), [replaced(3)]),
+        by_draws("blockwise", "add_remove", partial(redrawn, "add_remove"), [added(2)]),
     ]
     return found
 

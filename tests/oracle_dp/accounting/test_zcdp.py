@@ -7,9 +7,12 @@ import math
 from fractions import Fraction
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.stats import norm
 
 from oracle_dp import ParameterError
+from oracle_dp.accounting import gaussian_epsilon, zcdp_epsilon, zcdp_rho
 from oracle_dp.accounting.zcdp import converts, largest_rho
 
 EPSILONS = [Fraction(1, 1000), Fraction(1, 10), Fraction(1), Fraction(10), Fraction(300)]
@@ -52,3 +55,22 @@ def test_what_is_certain_only() -> None:
 def test_figures_out_of_range_are_refused() -> None:
     with pytest.raises(ParameterError, match="out of the range"):
         largest_rho(Fraction(10) ** 400, Fraction(1, 2))
+
+
+@given(
+    st.fractions(Fraction(1, 10**6), 50, max_denominator=10**6),
+    st.fractions(0, 5, max_denominator=10**6),
+    st.floats(1e-12, 0.5),
+    st.floats(1.0, 1e3),
+)
+@settings(max_examples=60)
+def test_epsilon_grows_with_rho_and_falls_with_delta(
+    rho: Fraction, more: Fraction, delta: float, factor: float
+) -> None:
+    """And is never below what Gaussian noise of that rho really has."""
+    epsilon = zcdp_epsilon(delta, rho=rho)
+    assert zcdp_epsilon(delta, rho=rho + more) >= epsilon * (1 - 1e-9)
+    assert zcdp_epsilon(delta / factor, rho=rho) >= epsilon * (1 - 1e-9)
+    assert epsilon >= gaussian_epsilon(delta, mu=math.sqrt(2 * rho) * (1 - 1e-12))
+    if epsilon > 0:
+        assert zcdp_rho(epsilon, delta=delta) == pytest.approx(float(rho), rel=1e-6)

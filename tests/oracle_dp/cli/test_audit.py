@@ -46,7 +46,7 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     return plant
 
 
-@pytest.mark.parametrize("measured", [1.5, math.inf])
+@pytest.mark.parametrize("measured", [1.5, math.inf, math.nan])
 def test_a_violation_shows_in_the_exit_code(
     planted: Callable[[float], None], measured: float
 ) -> None:

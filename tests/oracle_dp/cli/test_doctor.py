@@ -9,10 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from oracle_dp import Ledger, doctor
+from oracle_dp import Ledger, doctor, opdisc
 from oracle_dp.noise import SystemBits
-from oracles import Exhaustive, Highs
+from oracles import Exhaustive, Highs, SolverError
+from oracles.cp_sat import CpSat
+from oracles.released import ReleasedVariables
+from oracles.scip import Scip
 from oracles.selftest import Check, Severity
+from oracles.tiny import cases
 
 from .support import refused, run, started
 
@@ -31,6 +35,14 @@ class Broken:
             return found
         value = program.objective_value(worst)
         return Solution(Status.OPTIMAL, worst, value, value, Certificate.EXACT, self.name)
+
+class Liar(Broken):
+    name = "liar 1.0"
+    def minimize(self, program, *, limits=None, start=None):
+        found = super().minimize(program)
+        if found.value is None:
+            return found
+        return Solution(found.status, found.value, found.objective, -np.inf, Certificate.NONE, "x")
 
 class Sound:
     name = "sound"
@@ -67,6 +79,32 @@ def test_a_broken_backend_shows_in_the_exit_code(fakes: Path) -> None:
     entries = json.loads(run("doctor", "--backend", "fake_backends:Broken", "--json").stdout)
     assert {"section", "what", "severity", "detail"} == set(entries[0])
     assert sum(entry["severity"] == "unsafe" for entry in entries) >= 3
+
+
+def test_a_liar_without_proofs_is_named_and_certifies_nothing(
+    fakes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As CBC is here: it counts where it was asked about, and not where it was only found."""
+    liar = doctor.load_backend("fake_backends:Liar")
+    monkeypatch.setattr(doctor, "_installed", lambda: iter([Highs(), liar]))
+    result = run("doctor")
+    assert result.exit_code == 0, result.output
+    assert "WRONG    knapsack of three: calls 0 optimal, without a proof; the opt" in result.stdout
+    summary = result.stdout[result.stdout.index("UNSAFE AS A SECOND OPINION") :]
+    assert "do not use them for cross_check" in summary
+    assert "liar 1.0\n    knapsack of three: calls 0 optimal" in summary
+    assert "HiGHS" not in summary
+    assert "Nothing unsafe that a release can rest on was found." in summary
+    assert run("doctor", "--backend", "fake_backends:Liar").exit_code == 1
+    released = ReleasedVariables(cases()[0].program, released=(0, 1, 2), oracle=liar)
+    with pytest.raises(SolverError, match="proves no minimum"):
+        opdisc(released, epsilon=1, sensitivity=1)
+
+
+def test_every_installed_solver_is_examined(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pulp.listSolvers", lambda onlyAvailable=False: [])
+    monkeypatch.setattr(doctor, "find_spec", lambda package: True)
+    assert list(doctor._installed())[3:] == [CpSat(), Scip()]
 
 
 def test_a_sound_backend_of_ones_own(fakes: Path) -> None:
@@ -141,4 +179,5 @@ def test_the_seeded_stream_is_the_documented_one() -> None:
 
 def test_without_pulp_its_solvers_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pulp", None)
+    monkeypatch.setattr(doctor, "find_spec", lambda package: None)
     assert list(doctor._installed()) == [Exhaustive(), Highs(), Highs(presolve=False)]

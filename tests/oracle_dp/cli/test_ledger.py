@@ -93,3 +93,22 @@ def test_a_ledger_needs_a_data_set(path: Path) -> None:
     assert result.exit_code == 1
     assert "dataset: needed together with ledger" in result.output
     assert Ledger.open(path).charges == ()
+
+
+def test_amend(path: Path) -> None:
+    Ledger.create(path, {"adult": 1})
+    words = ("ledger", "amend", path, "--dataset", "adult", "--reason", "a new study")
+    done = run(*words, "--epsilon", "3/2", "--delta", "1e-6")
+    assert done.exit_code == 0, done.output
+    assert "epsilon 3/2, delta 1/1000000 (before: epsilon 1, delta 0)" in done.output
+    (entry,) = json.loads(run("ledger", "show", path, "--json").stdout)["datasets"]
+    (amendment,) = entry["amendments"]
+    assert (amendment["reason"], amendment["charges_before"]) == ("a new study", 0)
+    assert amendment["before"]["exact"] == {"epsilon": "1", "delta": "0"}
+    assert amendment["after"]["exact"] == {"epsilon": "3/2", "delta": "1/1000000"}
+    assert "a new study" in run("ledger", "show", path).stdout
+    assert "amendments" not in run("ledger", "remaining", path, "--json").stdout
+    for more, said in ((("--epsilon", "-1"), "epsilon"), ((), "at least one")):
+        refused = run(*words, *more)
+        assert (refused.exit_code, said in refused.output) == (1, True)
+    assert len(Ledger.open(path).amendments) == 1
