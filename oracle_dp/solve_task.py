@@ -128,9 +128,8 @@ def make_task(
             "sensitivity_source": given.sensitivity_source,
             "contingencies": (PUBLIC_PARTS,),
         }
-        names = tuple(f"choice_{j}" for j in range(given.n_choices))
         return Task(
-            names, oracle, relation, {**common, **proven}, problem=given,
+            given.choice_names, oracle, relation, {**common, **proven}, problem=given,
             histogram=given.histogram(), n_best=n_best,
         )  # fmt: skip
     histogram = given if isinstance(given, HistogramObjective) else None
