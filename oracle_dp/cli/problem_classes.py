@@ -113,16 +113,12 @@ def _from_file(kind: ProblemClass, public: Path, most: int) -> PrivateProblem:
             nothing, np.rint(first.weights).astype(np.int64),
             np.floor(first.capacities).astype(np.int64), most=most,
         )  # fmt: skip
-    if public.suffix == ".lp":
-        program = IntegerProgram.from_lp(public)
-        costs, covers = program.objective, program.matrix.toarray()
-    else:
-        cover = orlib.read_cover(public)
-        costs, covers = cover.costs, cover.covers
-    nothing = np.zeros((0, len(costs)), np.int64)
+    is_lp = public.suffix == ".lp"
+    cover = IntegerProgram.from_lp(public) if is_lp else orlib.read_cover(public).program()
+    nothing = np.zeros((0, cover.n_variables), np.int64)
     return SetCover(
-        nothing, np.rint(covers).astype(np.int64), np.rint(costs).astype(np.int64),
-        most_objections=most,
+        nothing, np.rint(cover.matrix.toarray()).astype(np.int64),
+        np.rint(cover.objective).astype(np.int64), most_objections=most,
     )  # fmt: skip
 
 
@@ -132,7 +128,7 @@ def _from_numbers(kind: ProblemClass, size: tuple[int, ...], most: int) -> Priva
     from oracle_dp.problems import Assortment, BestSubset, MaximumCoverage
 
     if kind is ProblemClass.SHORTEST_PATH:
-        return _grid(*size, most)
+        return _grid(size[0], size[1], most)
     nothing = np.zeros((0, size[0]), np.int64)
     if kind is ProblemClass.COVERAGE:
         return MaximumCoverage(nothing, size[1])
