@@ -2,9 +2,8 @@
 
     python -m benchmarks.coverage [--people 1000,10000] [--seconds 120] [--output FILE.json]
 
-Seeded generators. "few", "alike", "many": a person is reached by a random subset of the sites, of a
-size uniform on 1 to 3 ("many": 1 to 9), drawn one after another by weights uniform on (0.5, 1)
-("alike" and "many": all equal). "independent": each site reaches a person by a chance of its own,
+Seeded generators. "few" and "alike": a person is reached by a random subset of the sites, of a size
+uniform on 1 to 3, drawn one after another by weights uniform on (0.5, 1) ("alike": all equal). "independent": each site reaches a person by a chance of its own,
 uniform on (0, 0.16). "nearby": people and sites are uniform in the unit square, and a site at
 distance d reaches a person with chance exp(-(d / 0.13)^2). 8 sites are to be chosen; epsilon 1,
 neighbours ``add_remove``.
@@ -44,11 +43,11 @@ def independent(people: int) -> MaximumCoverage:
     return empty.synthetic(people, seed=people)
 
 
-def subsets(people: int, most: int, least_weight: float) -> MaximumCoverage:
-    """People reached by random sets of 1 to ``most`` sites."""
+def subsets(people: int, least_weight: float) -> MaximumCoverage:
+    """People reached by random sets of 1 to 3 sites."""
     generator = np.random.default_rng(people)
     weights = generator.uniform(least_weight, 1, SITES)
-    sizes = generator.integers(1, most + 1, people)
+    sizes = generator.integers(1, 4, people)
     # The least of independent exponential times is a draw by their rates, and so are the next.
     times = generator.exponential(size=(people, SITES)) / weights
     ranks = times.argsort(axis=1).argsort(axis=1)
@@ -57,17 +56,12 @@ def subsets(people: int, most: int, least_weight: float) -> MaximumCoverage:
 
 def few(people: int) -> MaximumCoverage:
     """Sets of 1 to 3 sites, some sites more often."""
-    return subsets(people, 3, 0.5)
+    return subsets(people, 0.5)
 
 
 def alike(people: int) -> MaximumCoverage:
     """Sets of 1 to 3 sites."""
-    return subsets(people, 3, 1.0)
-
-
-def many(people: int) -> MaximumCoverage:
-    """Sets of 1 to 9 sites."""
-    return subsets(people, 9, 1.0)
+    return subsets(people, 1.0)
 
 
 def nearby(people: int) -> MaximumCoverage:
@@ -79,9 +73,7 @@ def nearby(people: int) -> MaximumCoverage:
     return MaximumCoverage(reached.astype(np.int64), CHOSEN)
 
 
-GENERATORS = {
-    "few": few, "independent": independent, "nearby": nearby, "alike": alike, "many": many,
-}  # fmt: skip
+GENERATORS = {"few": few, "independent": independent, "nearby": nearby, "alike": alike}
 
 
 def greedy(problem: MaximumCoverage, generator: np.random.Generator) -> np.ndarray:
