@@ -3,10 +3,10 @@
     python -m benchmarks.coverage [--people 1000,10000] [--seconds 120] [--output FILE.json]
 
 Seeded generators. "few" and "alike": a person is reached by a random subset of the sites, of a size
-uniform on 1 to 3, drawn one after another by weights uniform on (0.5, 1) ("alike": all equal). "independent": each site reaches a person by a chance of its own,
-uniform on (0, 0.16). "nearby": people and sites are uniform in the unit square, and a site at
-distance d reaches a person with chance exp(-(d / 0.13)^2). 8 sites are to be chosen; epsilon 1,
-neighbours ``add_remove``.
+uniform on 1 to 3, drawn one after another by weights uniform on (0.5, 1) ("alike": all equal).
+"independent": each site reaches a person by a chance of its own, uniform on (0, 0.16). "nearby":
+people and sites are uniform in the unit square, and a site at distance d reaches a person with
+chance exp(-(d / 0.13)^2). 8 sites are to be chosen; epsilon 1, neighbours ``add_remove``.
 
 Excess is the mean number of people missed beyond the fewest known. "Greedy" chooses 8 times one
 site by the exponential mechanism on how many more people it reaches, with epsilon / 8 each (Gupta,
