@@ -152,6 +152,21 @@ def test_a_fractional_objective_with_continuous_recourse() -> None:
     assert ledger.spent("people")[0] == 1
 
 
+def test_the_noise_is_that_of_a_larger_sensitivity(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = ReleasedVariables(FRACTIONAL, (0, 1, 2), Highs())
+    seen = []
+
+    def noted(*arguments: Any, sensitivity: Fraction, **options: Any) -> Any:
+        seen.append(sensitivity)
+        return perturbation_of(*arguments, sensitivity=sensitivity, **options)
+
+    monkeypatch.setattr("oracle_dp.mechanisms.opdisc.perturbation_of", noted)
+    # Of a float the greater reading; of what has to be proven the smaller one.
+    for gap in (Fraction(1, 3), 0.1, 0.3):
+        opdisc(problem, epsilon=1, sensitivity=3, gap=gap, random_state=0)
+        assert seen[-1] == 3 + 2 * max(Fraction(gap), Fraction(str(gap)))
+
+
 def test_at_a_great_epsilon_it_is_the_minimiser() -> None:
     release = solve_private(
         FRACTIONAL, epsilon=3_000, sensitivity=1, release="*e*", gap=0.001, random_state=0
