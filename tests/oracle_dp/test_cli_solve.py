@@ -64,6 +64,26 @@ def test_json_is_the_release_and_holds_no_objective(model: Path, tmp_path: Path)
     assert dict(Release.from_json(saved.read_text()).value) == printed["value"]
 
 
+def test_a_gap_for_an_objective_that_is_not_integer(tmp_path: Path) -> None:
+    path = tmp_path / "fractional.lp"
+    path.write_text(
+        MODEL.replace("-3 open_a", "-3.25 open_a").replace("open_b spare\n", "open_b\n")
+    )
+    given = ["solve", path, "--release", "open_*", "--sensitivity", 1, "--seed", 0]
+    refused = call(*given)
+    assert refused.exit_code == 1
+    assert "ProblemError" in refused.output
+    done = call(*given, "--gap", 0.01, "--json")
+    assert done.exit_code == 1  # The continuous variable has no upper bound.
+    assert "'spare' has no finite bounds" in done.output
+    path.write_text(path.read_text().replace("Bounds\n", "Bounds\n 0 <= spare <= 1.5\n"))
+    done = call(*given, "--gap", 0.01, "--json")
+    assert done.exit_code == 0, done.output
+    printed = json.loads(done.output)
+    assert set(printed["value"]) == {"open_a", "open_b", "open_c"}
+    assert printed["guarantee"]["certificate"] == "bounded"
+
+
 def test_a_second_solver(model: Path) -> None:
     pytest.importorskip("ortools", reason="OR-Tools is not installed: the extra [ortools]")
     done = call(
