@@ -31,10 +31,11 @@ EXACT = 2**53
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A program over integers and what is published of it.
+    """A program and which of its integers are published.
 
     Attributes:
-        program: All coefficients and variables integer.
+        program: All coefficients of rows integer; objective and variables too, unless a gap allows
+            others.
         released: Indices of the published variables.
     """
 
@@ -77,18 +78,21 @@ def read_program(given: Any) -> IntegerProgram:
     )
 
 
-def prepare(program: IntegerProgram, release: str | Sequence[str]) -> Model:
+def prepare(
+    program: IntegerProgram, release: str | Sequence[str], *, with_gap: bool = False
+) -> Model:
     """Check a program and bring it to integers.
 
     Args:
         program: As the user has it.
         release: Names of the variables to publish, or patterns with ``*``, ``?`` and ``[...]``.
+        with_gap: Whether the mechanism allows continuous recourse and any finite objective.
 
     Raises:
         ParameterError: A pattern matches nothing, or a matched variable is continuous.
-        ProblemError: The model is empty, has continuous recourse, unbounded integers, coefficients
-            that span more than 1e9, an objective that is not integer, or rows that are not short
-            decimals.
+        ProblemError: The model is empty, has unbounded variables, coefficients that span more than
+            1e9, or rows that are not short decimals; or, without a gap, continuous recourse or an
+            objective that is not integer.
         UnboundedError: The objective improves along a variable without a bound.
     """
     if program.n_variables == 0:
@@ -99,22 +103,23 @@ def prepare(program: IntegerProgram, release: str | Sequence[str]) -> Model:
             raise ParameterError(
                 f"release: {program.names[j]!r} is continuous; only integers can be published"
             )
-    if not program.integer.all():
+    if not with_gap and not program.integer.all():
         name = program.names[int(np.argmin(program.integer))]
         raise ProblemError(
-            f"program: {name!r} is continuous; recourse must be integer, so that feasibility and "
-            "the minimum can be proven; discretise it"
+            f"program: {name!r} is continuous; recourse must be integer, so that the minimum can "
+            "be proven: discretise it, or state the gap that is to be proven (opdisc)"
         )
     _check_bounds(program)
     for what, numbers in (("objective", program.objective), ("matrix", program.matrix.data)):
         used = np.abs(numbers[numbers != 0])
         if used.size and used.max() / used.min() > SPAN:
             raise ProblemError(f"{what}: coefficients span a factor of more than 1e9; rescale them")
-    if not program.has_integer_objective:
+    if not with_gap and not program.has_integer_objective:
         # Not multiplied here: by what would depend on the data.
         raise ProblemError(
             "objective: integer coefficients expected, since the noise lies on a lattice; multiply "
-            "them by a public factor, and the sensitivity with them"
+            "them by a public factor, and the sensitivity with them; or state the gap that is to "
+            "be proven (opdisc)"
         )
     return Model(_whole_rows(program), released)
 
@@ -146,12 +151,12 @@ def _check_bounds(program: IntegerProgram) -> None:
     improving = np.where(program.objective > 0, program.lower, program.upper)
     if program.n_rows == 0 and np.isinf(improving[program.objective != 0]).any():
         raise UnboundedError("program: the objective has no minimum: bound what improves it")
-    raise ProblemError(f"program: the integer {name!r} has no finite bounds; state both")
+    raise ProblemError(f"program: {name!r} has no finite bounds; state both")
 
 
 def _whole_rows(program: IntegerProgram) -> IntegerProgram:
     """Multiply rows of short decimals to integers: the same feasible points, exactly."""
-    if program.integer_rows.all() and _is_whole(program.row_lower, program.row_upper):
+    if _is_whole(program.matrix.data, program.row_lower, program.row_upper):
         return program
     matrix = program.matrix.copy()
     data, low, high = matrix.data.copy(), program.row_lower.copy(), program.row_upper.copy()
@@ -168,7 +173,8 @@ def _whole_rows(program: IntegerProgram) -> IntegerProgram:
     matrix.data = data
     return IntegerProgram(
         program.objective, matrix, low, high, lower=program.lower, upper=program.upper,
-        constant=program.constant, names=program.names, negated=program.negated,
+        integer=program.integer, constant=program.constant, names=program.names,
+        negated=program.negated,
     )  # fmt: skip
 
 

@@ -45,6 +45,7 @@ def solve_private(
     neighbors: Neighbors | str = Neighbors.REPLACE,
     mechanism: str = "auto",
     delta: float = 0,
+    gap: float | Fraction | None = None,
     limits: Limits | None = None,
     ledger: Ledger | None = None,
     dataset: str | None = None,
@@ -71,6 +72,9 @@ def solve_private(
         mechanism: ``"opdisc"``, ``"exponential"``, ``"top_r"``, ``"counts"``, or ``"auto"``, which
             chooses from public facts (:mod:`oracle_dp.solve_plan`).
         delta: 0: all mechanisms are pure. A positive one is refused.
+        gap: For objectives that are not integer, or continuous recourse: how far from the minimum
+            ``"opdisc"`` may provably be, in units of the objective. Public. It makes the noise
+            that of a sensitivity larger by twice the gap, and needs no delta.
         limits: When to give up. Default: never. A refusal depends on the data and is not covered.
         ledger: Charged before the first random bit is drawn, with ``dataset`` as the name.
         dataset: Name of the data set in the ledger.
@@ -97,7 +101,14 @@ def solve_private(
     if mechanism not in MECHANISMS:
         raise ParameterError(f"mechanism: one of {', '.join(MECHANISMS)}, not {mechanism!r}")
     if isinstance(delta, bool) or delta != 0:
-        raise ParameterError("delta: must be 0; every mechanism here is pure")
+        raise ParameterError(
+            "delta: must be 0; every mechanism here is pure, also with a gap in place of a proof"
+        )
+    if gap is not None:
+        positive_rational("gap", gap)
+        if mechanism not in ("auto", "opdisc"):
+            raise ParameterError(f"gap: only opdisc has one, not {mechanism!r}")
+        mechanism = "opdisc"
     positive_rational("epsilon", epsilon)
     within = limits_or_none(limits)
     # A seed becomes one stream, whatever is tried with it.
@@ -106,6 +117,8 @@ def solve_private(
         "epsilon": epsilon, "limits": limits, "ledger": ledger, "dataset": dataset,
         "random_state": source, "neighbors": Neighbors.parse(neighbors),
     }  # fmt: skip
+    if gap is not None:
+        common["gap"] = gap
     solver = backend("highs" if oracle is None else oracle)
     if cross_check is not None:
         solver = CrossCheck(solver, backend(cross_check))

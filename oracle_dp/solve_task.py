@@ -83,14 +83,16 @@ class Task:
         return Model(self.problem.program(), tuple(range(self.problem.n_choices)))
 
 
-def _of_histogram(histogram: HistogramObjective, names: tuple[str, ...]) -> Model:
+def _of_histogram(
+    histogram: HistogramObjective, names: tuple[str, ...], *, with_gap: bool
+) -> Model:
     """Its program, checked by public facts only, with the private objective.
 
     Raises:
         ProblemError: The public program, or a cost, is not as :func:`prepare` needs it.
     """
-    public = prepare(histogram.program, list(names))
-    if not np.array_equal(histogram.costs.data, np.rint(histogram.costs.data)):
+    public = prepare(histogram.program, list(names), with_gap=with_gap)
+    if not with_gap and not np.array_equal(histogram.costs.data, np.rint(histogram.costs.data)):
         # The objective may be integer all the same: whether it is would tell about the counts.
         raise ProblemError(
             "costs: integers expected, since the noise lies on a lattice; multiply them, and the "
@@ -126,9 +128,8 @@ def make_task(
             "sensitivity_source": given.sensitivity_source,
             "contingencies": (PUBLIC_PARTS,),
         }
-        names = tuple(f"choice_{j}" for j in range(given.n_choices))
         return Task(
-            names, oracle, relation, {**common, **proven}, problem=given,
+            given.choice_names, oracle, relation, {**common, **proven}, problem=given,
             histogram=given.histogram(), n_best=n_best,
         )  # fmt: skip
     histogram = given if isinstance(given, HistogramObjective) else None
@@ -143,7 +144,7 @@ def make_task(
             return Task(
                 names, oracle, relation, common, model=public, histogram=histogram, n_best=n_best
             )
-        model = _of_histogram(histogram, names)
+        model = _of_histogram(histogram, names, with_gap="gap" in common)
     else:
         if release is None:
             raise ParameterError("release: name the variables to publish, such as 'open_*'")
@@ -152,7 +153,7 @@ def make_task(
                 "sensitivity: needed: the most by which one record changes a difference of two "
                 "objectives"
             )
-        model = prepare(read_program(given), release)
+        model = prepare(read_program(given), release, with_gap="gap" in common)
     positive_rational("sensitivity", sensitivity)
     stated = {"sensitivity": sensitivity, "sensitivity_source": ASSERTED}
     return Task(

@@ -27,6 +27,31 @@ _STATUS = {
 """HiGHS's model status by name. Anything else (errors, memory, unknown) is ``Status.ERROR``."""
 
 
+def load(highs: Any, program: IntegerProgram) -> bool:
+    """Hand the program over; whether HiGHS took exactly this program."""
+    module = load_highspy()
+    matrix = sp.csc_array(program.matrix)
+    matrix.eliminate_zeros()
+    status = highs.passModel(
+        program.n_variables,
+        program.n_rows,
+        matrix.nnz,
+        int(module.MatrixFormat.kColwise),
+        int(module.ObjSense.kMinimize),
+        program.constant,
+        program.objective,
+        program.lower,
+        program.upper,
+        program.row_lower,
+        program.row_upper,
+        matrix.indptr.astype(np.int32),
+        matrix.indices.astype(np.int32),
+        matrix.data,
+        program.integer.astype(np.int32),
+    )
+    return status == module.HighsStatus.kOk and holds(highs, program)
+
+
 def holds(highs: Any, program: IntegerProgram) -> bool:
     """Whether HiGHS took exactly this program, up to the constant.
 

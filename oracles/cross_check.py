@@ -11,15 +11,16 @@ from oracles.arrays import FloatArray
 from oracles.oracle import UNLIMITED, Limits, Oracle
 from oracles.problem import IntegerProgram
 from oracles.solution import Certificate, Solution, Status
-from oracles.verdict import recheck
+from oracles.verdict import CLAIM_TOLERANCE, objective_scale, recheck
 
 
 @dataclass(frozen=True, slots=True)
 class CrossCheck:
     """An oracle that asks another one for a second opinion.
 
-    The first one's point is returned, if both prove the same integer objective, or if both find the
-    problem infeasible or unbounded. Anything else is ``Status.ERROR`` without a point.
+    The first one's point is returned, if both prove the same integer objective, or both bound a
+    fractional one and agree up to ``CLAIM_TOLERANCE``; or if both find the problem infeasible or
+    unbounded. Anything else is ``Status.ERROR`` without a point.
 
     Args:
         first: Whose point is returned.
@@ -52,6 +53,20 @@ class CrossCheck:
                 return Solution(
                     one.status, one.value, one.objective, one.bound, one.certificate, self.name
                 )
+        elif one.certificate is two.certificate is Certificate.BOUNDED:
+            # Of fractional objectives the weaker bound; the points may differ by tolerances.
+            if _agree(program, one, two):
+                bound = min(one.bound, two.bound)
+                return Solution(
+                    one.status, one.value, one.objective, bound, one.certificate, self.name
+                )
         elif one.value is None and two.value is None and one.status is two.status:
             return Solution(one.status, None, None, -math.inf, Certificate.NONE, self.name)
         return Solution(Status.ERROR, None, None, -math.inf, Certificate.NONE, self.name)
+
+
+def _agree(program: IntegerProgram, one: Solution[FloatArray], two: Solution[FloatArray]) -> bool:
+    assert one.objective is not None, "what is bounded has a point"
+    assert two.objective is not None, "what is bounded has a point"
+    allowed = CLAIM_TOLERANCE * max(1.0, objective_scale(program))
+    return abs(one.objective - two.objective) <= allowed

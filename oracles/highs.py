@@ -17,11 +17,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from oracles._highs_answer import claim as _claim
-from oracles._highs_answer import holds
+from oracles._highs_answer import load
 from oracles._highs_run import highs_version, load_highspy, run
 from oracles.arrays import FloatArray
 from oracles.errors import ProblemError, SolverError
@@ -118,7 +117,7 @@ class Highs:
         for option, setting in self._options(limits, deadline).items():
             if highs.setOptionValue(option, setting) != load_highspy().HighsStatus.kOk:
                 raise SolverError(f"HiGHS refuses option {option!r}: install highspy 1.15 or later")
-        if not _load(highs, program):
+        if not load(highs, program):
             return Claim(status=Status.ERROR)
         if known is not None:
             columns = np.arange(program.n_variables, dtype=np.int32)
@@ -144,28 +143,3 @@ class Highs:
         if limits.threads is not None:
             options["threads"] = limits.threads
         return options
-
-
-def _load(highs: Any, program: IntegerProgram) -> bool:
-    """Hand the program over; whether HiGHS took exactly this program."""
-    module = load_highspy()
-    matrix = sp.csc_array(program.matrix)
-    matrix.eliminate_zeros()
-    status = highs.passModel(
-        program.n_variables,
-        program.n_rows,
-        matrix.nnz,
-        int(module.MatrixFormat.kColwise),
-        int(module.ObjSense.kMinimize),
-        program.constant,
-        program.objective,
-        program.lower,
-        program.upper,
-        program.row_lower,
-        program.row_upper,
-        matrix.indptr.astype(np.int32),
-        matrix.indices.astype(np.int32),
-        matrix.data,
-        program.integer.astype(np.int32),
-    )
-    return status == module.HighsStatus.kOk and holds(highs, program)

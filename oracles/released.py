@@ -14,9 +14,10 @@ from oracles.exhaustive import Exhaustive
 from oracles.lift import OneHotLift, one_hot
 from oracles.oracle import UNLIMITED, Limits, Oracle
 from oracles.problem import IntegerProgram
+from oracles.recourse import check_recourse, exact_objective
 from oracles.solution import Certificate, Solution, Status
 from oracles.total import TotalReward
-from oracles.verdict import check_provable, objective_scale, recheck
+from oracles.verdict import check_provable, gap_margin, objective_scale, recheck
 
 IntArray = NDArray[np.int64]
 
@@ -112,6 +113,8 @@ class ReleasedVariables:
             SolverError: The oracle proves nothing, whatever the objective.
             SolverError: The limits were reached before a feasible point was found.
         """
+        if not self.program.integer.all():
+            check_recourse(self.program)
         if total is None:
             constant = self.program.with_objective(self.program.objective * 0)
         else:
@@ -143,14 +146,25 @@ class ReleasedVariables:
         total: TotalReward | None = None,
         limits: Limits = UNLIMITED,
     ) -> Solution[IntArray]:
-        """Minimise ``scale * objective - rewards``; the oracle's answer is checked here again."""
+        """Minimise ``scale * objective - rewards``; the oracle's answer is checked here again.
+
+        With continuous recourse, the point is feasible by a rational solve, or there is none. Where
+        the objective is not integer, the bound has :func:`gap_margin` taken off, so that
+        ``Solution.gap`` is what is proven of the real objective.
+        """
         lifted = self.lift.with_rewards(rewards, scale=scale, total=total)
         found = recheck(lifted, self.oracle.minimize(lifted, limits=limits), self.oracle)
-        value = (
-            None
-            if found.value is None
-            else found.value[list(self.lift.coordinates)].astype(np.int64)
-        )
-        return Solution(
-            found.status, value, found.objective, found.bound, found.certificate, found.oracle
-        )
+        if found.value is None:
+            return Solution(found.status, None, None, found.bound, found.certificate, found.oracle)
+        objective, bound = found.objective, found.bound
+        if not lifted.integer.all():
+            proven = exact_objective(lifted, found.value)
+            if proven is None:
+                none = Certificate.NONE
+                return Solution(Status.ERROR, None, None, -math.inf, none, found.oracle)
+            if not lifted.has_integer_objective:
+                objective = math.nextafter(float(proven), math.inf)
+        if not lifted.has_integer_objective:
+            bound -= gap_margin(lifted)
+        value = found.value[list(self.lift.coordinates)].astype(np.int64)
+        return Solution(found.status, value, objective, bound, found.certificate, found.oracle)

@@ -168,6 +168,16 @@ def valid_bound(program: IntegerProgram, bound: float) -> int | float:
     return math.ceil(bound - max(_ABSOLUTE_MARGIN, _RELATIVE_MARGIN * scale))
 
 
+def gap_margin(program: IntegerProgram) -> float:
+    """What the gap of a fractional objective may be too small by, in units of the objective.
+
+    Once what a solver adds to its bound, as in :func:`valid_bound`, and once as much for rounding:
+    of costs that were sums of two numbers, by ``2^-53`` of the scale at the point and at the
+    minimum each, and of the objective at the point, by less than that.
+    """
+    return 2 * max(_ABSOLUTE_MARGIN, _RELATIVE_MARGIN * objective_scale(program))
+
+
 def dual_bound(program: IntegerProgram, multipliers: FloatArray) -> float:
     """The bound that row multipliers prove by weak duality for a linear program.
 
@@ -212,8 +222,7 @@ def check_provable(size: float, scale: int) -> None:
         raise ProblemError(
             f"objective: with {scale} steps per unit it is too large, or has variables without "
             f"bounds, for a solver's floats to prove a minimum (a sum of at most {MAX_SCALE:g}): "
-            "state bounds, divide the coefficients, or take coarser steps (lattice_bits) or "
-            "another lift"
+            "state bounds, divide the coefficients by a public factor, or ask for fewer steps"
         )
 
 

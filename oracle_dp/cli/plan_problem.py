@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from enum import StrEnum
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,17 +12,10 @@ import typer
 
 from oracle_dp.cli.choices import Relation, split
 from oracle_dp.cli.console import named_errors, spinner
+from oracle_dp.cli.problem_classes import FROM_FILES, MOST, SIZES, ProblemClass, problem_of
 
 if TYPE_CHECKING:
-    from oracle_dp.problems import PrivateProblem
     from oracle_dp.solve_plan import MechanismEstimate
-
-
-class ProblemClass(StrEnum):
-    """Problem classes whose public part is a file or a few numbers."""
-
-    P_MEDIAN = "p_median"
-    COVERAGE = "coverage"
 
 
 HEADING = f"{'epsilon':>9}  {'mechanism':<12}  {'excess loss':>11}  {'share':>8}  {'s':>7}"
@@ -38,14 +31,31 @@ def row(epsilon: str, line: MechanismEstimate) -> str:
     )
 
 
+def _listed(texts: Mapping[ProblemClass, str]) -> str:
+    return "; ".join(f"{kind.value}: {text}" for kind, text in texts.items())
+
+
 def plan_problem_command(
     problem: Annotated[ProblemClass, typer.Argument(help="The problem class.")],
     public: Annotated[
-        Path | None, typer.Option(help="p_median: the public network, an OR-Library file.")
+        Path | None, typer.Option(help=f"An OR-Library file. {_listed(FROM_FILES)}.")
     ] = None,
     size: Annotated[
-        str, typer.Option(help="coverage: number of sites, and how many of them to choose.")
-    ] = "60,8",
+        str | None,
+        typer.Option(
+            help="Comma-separated numbers. "
+            + _listed({kind: f"{what} ({default})" for kind, (what, default) in SIZES.items()})
+            + "."
+        ),
+    ] = None,
+    most: Annotated[
+        int | None,
+        typer.Option(
+            help="What one record can do. "
+            + _listed({kind: f"{what} ({default})" for kind, (what, default) in MOST.items()})
+            + "."
+        ),
+    ] = None,
     records: Annotated[int, typer.Option(help="How many records to make up.")] = 1_000,
     epsilons: Annotated[str, typer.Option(help="Comma-separated privacy parameters.")] = "0.1,1,10",
     neighbors: Annotated[
@@ -62,7 +72,7 @@ def plan_problem_command(
         from oracle_dp.noise import positive_rational
         from oracle_dp.solve_plan import plan_problem
 
-        shown = _problem(problem, public, size)
+        shown = problem_of(problem, public, size, most)
         found: list[dict[str, object]] = []
         if not as_json:
             typer.echo(
@@ -87,22 +97,3 @@ def plan_problem_command(
                     typer.echo(row(text, line))
         if as_json:
             typer.echo(json.dumps(found))
-
-
-def _problem(problem: ProblemClass, public: Path | None, size: str) -> PrivateProblem:
-    import numpy as np
-
-    from oracle_dp.cli.choices import integers
-    from oracle_dp.errors import ParameterError
-    from oracle_dp.problems import MaximumCoverage, PMedian
-    from oracle_dp.problems.orlib import read_p_median
-
-    if problem is ProblemClass.P_MEDIAN:
-        if public is None:
-            raise ParameterError("public: name the OR-Library file of the public network")
-        read = read_p_median(public)
-        return PMedian(read.distances, np.zeros(len(read.distances), np.int64), read.p)
-    numbers = integers(size, name="size")
-    if len(numbers) != 2 or numbers[0] < 1:
-        raise ParameterError(f"size: two positive integers expected, such as 60,8, not {size!r}")
-    return MaximumCoverage(np.zeros((0, numbers[0]), np.int64), numbers[1])

@@ -59,6 +59,13 @@ def solve(
     cross_check: Annotated[
         Solver | None, typer.Option(help="A second solver for every minimum, which must agree.")
     ] = None,
+    gap: Annotated[
+        float | None,
+        typer.Option(
+            help="opdisc, for objectives or recourse that are not integer: how far from the "
+            "minimum the answer may provably be."
+        ),
+    ] = None,
     n_best: Annotated[
         int, typer.Option(help="top_r: how many of the best choices are told apart.")
     ] = 10,
@@ -99,6 +106,7 @@ def solve(
                 release=split(release),
                 neighbors=neighbors.value,
                 mechanism=mechanism.value,
+                gap=gap,
                 limits=None if seconds is None else Limits(seconds=seconds),
                 ledger=None if ledger is None else Ledger.open(ledger),
                 dataset=dataset,

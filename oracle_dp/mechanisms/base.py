@@ -130,7 +130,12 @@ def require_certified(solution: Solution[ValueT]) -> ValueT:
 
 
 def conditions(
-    source: BitSource, limits: Limits, *, solver: str | None = None, vouched: bool = False
+    source: BitSource,
+    limits: Limits,
+    *,
+    solver: str | None = None,
+    vouched: bool = False,
+    gap: Fraction | None = None,
 ) -> list[Contingency]:
     """The contingencies of a run.
 
@@ -139,12 +144,18 @@ def conditions(
         limits: What could have stopped the run.
         solver: Whose floating-point bound the release rests on, if any.
         vouched: Whether hypotheses rest on the caller's word.
+        gap: The gap that the bound has to prove, where it is not 0.
     """
     found = [RUNNING_TIME, CALLER] if vouched else [RUNNING_TIME]
     if solver is not None:
+        what, how = (
+            ("optimality", "recomputed in integers")
+            if gap is None
+            else (f"a gap of at most {float(gap):g}", "recomputed, with a margin for rounding")
+        )
         detail = (
-            f"optimality rests on the floating-point lower bound of {solver}; the objective "
-            "itself was recomputed in integers"
+            f"{what} rests on the floating-point lower bound of {solver}; the objective itself was "
+            f"{how}"
         )
         found.append(Contingency(ContingencyKind.ORACLE_BOUND, detail))
     if limits.may_stop_early or solver is not None:

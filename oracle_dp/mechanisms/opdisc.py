@@ -14,6 +14,11 @@ Where the hypotheses are enforced: integer loss and public coordinates by ``OneH
 law of X by ``oracle_dp.noise``, without floats; the exact minimum by the oracle's certificate,
 without which nothing is released.
 
+Theorem 4 there: with Delta + 2 gap in place of Delta the same holds, for any loss and at the same
+epsilon and delta, of *any* point that is within ``gap`` of the minimum. It is for losses that are
+not integer, and for continuous recourse: the gap is a public parameter, and a run whose oracle
+does not prove it is refused.
+
 Source: Neel, Roth, Vietri, Wu, "Oracle Efficient Private Non-Convex Optimization" (ICML 2020),
 Section 3, with other lifts and noises besides its own: see the deviations in the proof note.
 """
@@ -26,9 +31,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TypeVar
 
-from oracle_dp.errors import ParameterError
+from oracle_dp.errors import ParameterError, UncertifiedError
 from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms.base import (
+    REFUSED,
     charge_before_noise,
     conditions,
     larger_reading,
@@ -60,17 +66,19 @@ def opdisc(
     delta: float | Fraction = 0,
     max_norm: float | None = None,
     lattice_bits: int | None = None,
+    gap: float | Fraction | None = None,
     limits: Limits | None = None,
     ledger: Ledger | None = None,
     dataset: str | None = None,
     random_state: int | BitSource | None = None,
     contingencies: Sequence[Contingency] = (),
 ) -> Release[ValueT]:
-    """Release an almost-minimiser of an integer loss.
+    """Release an almost-minimiser of a loss.
 
     Args:
         problem: The loss over its public set: a ``ZeroOneProblem``, a ``FiniteTable``, or the
             ``ReleasedVariables`` of an integer program. Only the loss may depend on private data.
+            It must be integer, unless there is a ``gap``.
         epsilon: Positive.
         sensitivity: Range sensitivity of the loss under ``neighbors``: the most by which one
             record changes ``L(w) - L(v)``, over all w, v. Positive.
@@ -92,6 +100,9 @@ def opdisc(
             lattice steps, 4 by default. ``"pi"``: its entries are multiples of ``2**-k``, fine
             enough by default to cost a tenth of the noise; fewer make smaller objectives, which a
             solver can prove with more rows.
+        gap: In units of loss, positive and public: how far from the minimum the oracle's point may
+            provably be. For losses that are not integer; the noise is that of a sensitivity larger
+            by twice as much. A hundredth of the sensitivity costs 2 % of noise.
         limits: When the oracle may stop. Default: never, since a refusal depends on the data.
         ledger: Charged before the noise is drawn, with ``dataset`` as the name.
         dataset: Name of the data set in the ledger.
@@ -104,15 +115,17 @@ def opdisc(
         noise, (epsilon, delta).
 
     Raises:
-        ParameterError: A parameter is out of range, or the loss is not integer. Nothing is charged.
+        ParameterError: A parameter is out of range, or the loss is not integer and there is no
+            gap. Nothing is charged.
         OracleError: The problem is infeasible or unbounded. Nothing is charged.
         LedgerError: The budget does not allow the charge. Nothing is charged.
-        UncertifiedError: The oracle did not prove the minimum. The charge stays.
+        UncertifiedError: The oracle did not prove the minimum, or the gap. The charge stays.
     """
-    if not problem.is_integer:
+    within_gap = None if gap is None else positive_rational("gap", gap)
+    if within_gap is None and not problem.is_integer:
         raise ParameterError(
             "problem: the lattice needs an integer objective over integer variables; "
-            "multiply the coefficients to integers"
+            "multiply the coefficients to integers, or state the gap that is to be proven"
         )
     target = positive_rational("epsilon", epsilon)
     # A float is read as the larger of its two readings here: noise must not fall short.
@@ -124,13 +137,14 @@ def opdisc(
         noise=noise,
         epsilon=target,
         delta=rational("delta", delta),
-        sensitivity=most,
+        sensitivity=most if gap is None else most + 2 * larger_reading("gap", gap),
         lattice_bits=lattice_bits,
         max_norm=max_norm,
     )
     source = bit_source(random_state)
     within = limits_or_none(limits)
-    promise = _promise(perturbation, target, most, Neighbors.parse(neighbors), sensitivity_source)
+    relation = Neighbors.parse(neighbors)
+    promise = _promise(perturbation, target, most, relation, sensitivity_source, within_gap)
     _check(problem, perturbation, within)
     charge_before_noise(
         ledger,
@@ -141,10 +155,10 @@ def opdisc(
         neighbors=promise.neighbors,
     )
     solution = _perturbed_minimum(problem, perturbation, source, within)
-    value = require_certified(solution)
-    solver = solution.oracle if solution.certificate is Certificate.SOLVER else None
+    value = _require(solution, within_gap, perturbation.scale)
+    solver = None if solution.certificate is Certificate.EXACT else solution.oracle
     vouched = not is_proved(sensitivity_source)
-    met = conditions(source, within, solver=solver, vouched=vouched)
+    met = conditions(source, within, solver=solver, vouched=vouched, gap=within_gap)
     return Release(
         value,
         replace(
@@ -155,22 +169,42 @@ def opdisc(
     )
 
 
+def _require(solution: Solution[ValueT], gap: Fraction | None, scale: int) -> ValueT:
+    """The point, if it is proven to be a minimiser, or within a gap of one.
+
+    Raises:
+        UncertifiedError: It is not.
+    """
+    if gap is None:
+        return require_certified(solution)
+    unproven = solution.certificate is Certificate.NONE or solution.gap > gap * scale
+    if solution.value is None or unproven:
+        raise UncertifiedError(
+            f"a gap of {float(gap):g} is not proven, no release ({solution.oracle}: "
+            f"{solution.status.message}). {REFUSED}"
+        )
+    return solution.value
+
+
 def _promise(
     perturbation: Perturbation,
     epsilon: Fraction,
     sensitivity: Fraction,
     neighbors: Neighbors,
     sensitivity_source: str,
+    gap: Fraction | None,
 ) -> Guarantee:
     """The guarantee but for what the run decides; made before the charge.
 
     Raises:
         ParameterError: A figure has no float to state it by.
     """
-    delta = perturbation.delta
+    delta, theorem = perturbation.delta, perturbation.theorem
+    if gap is not None:
+        theorem += f", for any point within a proven gap of {float(gap):g} (Theorem 4)"
     return Guarantee(
         mechanism=MECHANISM,
-        theorem=perturbation.theorem,
+        theorem=theorem,
         neighbors=neighbors,
         epsilon=stated("epsilon", epsilon, toward=math.inf),
         delta=stated("delta", delta, toward=math.inf) if delta else 0.0,

@@ -5,7 +5,8 @@ positive mass m and a law on its members, and let no member w have ``exp(-beta (
 above m times its probability in its box. A trial picks a box by mass, draws w in it, and accepts
 with the ratio of the two. It accepts w with probability ``exp(-beta (L(w) - reference)) / sum of
 m``, whatever the partition, the masses and the laws. So an accepted w is an exact draw, and stays
-one if the partition is changed between trials by anything but the trials to come.
+one if the partition, or the reference, is changed between trials by anything but the trials to
+come; a trial that refines the partition and draws nothing is one that accepts nothing.
 
 Where its hypotheses are enforced: masses, weights and tables *are* the integers that ``dyadic``
 makes of floats, and every choice is made between integers; minorants are exact integers, valid for
@@ -17,8 +18,9 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from flint import arb, fmpz
@@ -52,6 +54,17 @@ REFERENCE_PROPOSALS = 4
 MOST_WALKS = 200
 """Nodes whose tables are kept in memory."""
 
+HEAVY = 1e4
+"""A box whose mass has a greater logarithm is split instead of drawn from. Masses are integers as
+long as their logarithms, and before such a box gets lighter nothing in it would be accepted."""
+
+FAR = 500.0
+"""Nats by which the reference may miss the least loss seen, before masses are counted from that."""
+
+SHIFT_MARGIN = 2.0**-50
+"""Relative rounding of a mass's logarithm when the reference moves: at most 4 half units of 2^-52,
+of summands no larger than the two that are added."""
+
 SPLIT_BELOW = 0.5
 """A node is split when the point that it proposed was accepted with less than this probability."""
 
@@ -64,13 +77,18 @@ class Node:
         lower: Its bounds.
         upper: Likewise.
         minorant: What its envelope is made of.
-        mass: An integer; times ``2^-(MASS_SHIFT + MANTISSA)`` it is the node's mass.
+        log_mass: Where its mass comes from.
     """
 
     lower: IntArray
     upper: IntArray
     minorant: Minorant
-    mass: int
+    log_mass: float
+
+    @cached_property
+    def mass(self) -> int:
+        """Times ``2^-(MASS_SHIFT + MANTISSA)`` it is the node's mass; asked for below ``HEAVY``."""
+        return dyadic(max(self.log_mass, FLOOR), MASS_SHIFT)
 
 
 class PartitionSampler:
@@ -88,7 +106,9 @@ class PartitionSampler:
         self.loss, self.beta = loss, beta
         self.trials = 0
         self.reference = 0
+        self._least: int | None = None
         self._nodes: list[Node] = []
+        self._heavy: list[Node] = []
         self._walks: OrderedDict[Node, Walk] = OrderedDict()
         base = loss.base
         root = self._envelope(base.lower, base.upper, None)
@@ -99,7 +119,7 @@ class PartitionSampler:
     @property
     def n_nodes(self) -> int:
         """Boxes of the partition."""
-        return len(self._nodes)
+        return len(self._nodes) + len(self._heavy)
 
     def trial(self, source: BitSource) -> IntArray | None:
         """One trial: an exact draw, or None, after which the partition is finer.
@@ -109,11 +129,24 @@ class PartitionSampler:
             EnvelopeError: A bound was violated.
         """
         self.trials += 1
+        if self._heavy:
+            heaviest = max(self._heavy, key=lambda node: node.log_mass)
+            self._look(self._walk(heaviest), 1)
+            self._split(heaviest)
+        else:
+            point = self._draw(source)
+            if point is not None:
+                return point
+        self._recentre()
+        return None
+
+    def _draw(self, source: BitSource) -> IntArray | None:
+        """Propose and accept, or split the box where the proposal was unlikely to be accepted."""
         node = self._pick(source)
         proposal = self._walk(node).propose(self.loss.base, source)
         if proposal is None:
             return None
-        loss = self.loss.value(proposal.point)
+        loss = self._value(proposal.point)
         if loss is None:
             self._split(node)
             return None
@@ -150,7 +183,7 @@ class PartitionSampler:
     def _split(self, node: Node) -> None:
         """Replace a node by two halves, or a single point by its own loss."""
         lower, upper, minorant = node.lower, node.upper, node.minorant
-        self._nodes.remove(node)
+        (self._heavy if node in self._heavy else self._nodes).remove(node)
         self._walks.pop(node, None)
         if (lower == upper).all():
             self._add(self._envelope(lower, upper, minorant))
@@ -164,10 +197,29 @@ class PartitionSampler:
 
     def _add(self, envelope: Envelope | None) -> None:
         if envelope is not None:
-            mass = dyadic(max(envelope.log_mass, FLOOR), MASS_SHIFT)
-            node = Node(envelope.lower, envelope.upper, envelope.minorant, mass)
-            self._nodes.append(node)
+            node = Node(envelope.lower, envelope.upper, envelope.minorant, envelope.log_mass)
+            self._place(node)
             self._keep(node, Walk(envelope))
+
+    def _place(self, node: Node) -> None:
+        (self._heavy if node.log_mass > HEAVY else self._nodes).append(node)
+
+    def _recentre(self) -> None:
+        """Count masses from the least loss seen, where they are counted from one far from it."""
+        if self._least is None:
+            return
+        moved = float(self.beta * (self._least - self.reference))
+        if abs(moved) <= FAR:
+            return
+        self.reference = self._least
+        nodes, self._nodes, self._heavy = [*self._nodes, *self._heavy], [], []
+        walks, self._walks = self._walks, OrderedDict()
+        for node in nodes:
+            margin = SHIFT_MARGIN * (abs(node.log_mass) + abs(moved))
+            again = replace(node, log_mass=node.log_mass + moved + margin)
+            self._place(again)
+            if node in walks:  # Its tables do not depend on the reference.
+                self._walks[again] = walks[node]
 
     def _walk(self, node: Node) -> Walk:
         """The tables of a node: kept for those of late, computed again for others."""
@@ -192,7 +244,7 @@ class PartitionSampler:
             return None
         lower, upper = box
         if (lower == upper).all():
-            loss = self.loss.value(lower) if self.loss.base.contains(lower) else None
+            loss = self._value(lower) if self.loss.base.contains(lower) else None
             if loss is None:
                 return None
             nothing = np.zeros(len(lower), dtype=np.int64)
@@ -215,11 +267,20 @@ class PartitionSampler:
         self.reference = round(-Fraction(root.log_mass) / self.beta)
         again = self._summed(root.minorant, root.lower, root.upper)
         assert again is not None, "another reference does not empty a box"
-        walk, losses = Walk(again), []
+        self._look(Walk(again), REFERENCE_PROPOSALS)
+        return self.reference if self._least is None else self._least
+
+    def _look(self, walk: Walk, proposals: int) -> None:
+        """See the losses of a few members that a walk proposes."""
         bits = SeededBits(0)  # Heuristic, and apart from the randomness of every trial.
-        for _ in range(REFERENCE_PROPOSALS):
+        for _ in range(proposals):
             proposal = walk.propose(self.loss.base, bits)
-            loss = None if proposal is None else self.loss.value(proposal.point)
-            if loss is not None:
-                losses.append(loss)
-        return min(losses, default=self.reference)
+            if proposal is not None:
+                self._value(proposal.point)
+
+    def _value(self, point: IntArray) -> int | None:
+        """A member's loss; the least one is remembered."""
+        loss = self.loss.value(point)
+        if loss is not None and (self._least is None or loss < self._least):
+            self._least = loss
+        return loss

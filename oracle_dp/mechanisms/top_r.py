@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeVar
 
@@ -141,9 +141,7 @@ def top_r(
     relation = Neighbors.parse(neighbors)
     source = bit_source(random_state)
     within = limits_or_none(limits)
-    claimed = stated("epsilon", target, toward=math.inf)
-    rho = stated("epsilon", target**2 / 8, toward=math.inf)
-    stated_sensitivity = stated("sensitivity", range_sensitivity, toward=0)
+    promise = _promise(target, range_sensitivity, relation, sensitivity_source)
     n_points = _n_points(problem, within)
     expected = min(_positive("n_best", n_best), n_points)
     charge_before_noise(
@@ -160,22 +158,33 @@ def top_r(
         raise UncertifiedError(f"points are missing, or there twice ({solution.oracle}). {REFUSED}")
     law = CappedLaw(best, n_points - expected, target / range_sensitivity)
     solver = solution.oracle if solution.certificate is Certificate.SOLVER else None
-    guarantee = Guarantee(
-        mechanism=MECHANISM,
-        theorem=THEOREM,
-        neighbors=relation,
-        epsilon=claimed,
-        delta=0.0,
-        rho=rho,
-        sensitivity=stated_sensitivity,
-        sensitivity_source=sensitivity_source,
-        certificate=solution.certificate,
-        contingencies=(
-            *contingencies,
-            *conditions(source, within, solver=solver, vouched=not is_proved(sensitivity_source)),
-        ),
+    met = conditions(source, within, solver=solver, vouched=not is_proved(sensitivity_source))
+    guarantee = replace(
+        promise, certificate=solution.certificate, contingencies=(*contingencies, *met)
     )
     return Release(law.draw(problem, source), guarantee)
+
+
+def _promise(
+    epsilon: Fraction, sensitivity: Fraction, neighbors: Neighbors, sensitivity_source: str
+) -> Guarantee:
+    """The guarantee but for what the run decides; made before the charge.
+
+    Raises:
+        ParameterError: A figure has no float to state it by.
+    """
+    return Guarantee(
+        mechanism=MECHANISM,
+        theorem=THEOREM,
+        neighbors=neighbors,
+        epsilon=stated("epsilon", epsilon, toward=math.inf),
+        delta=0.0,
+        rho=stated("epsilon", epsilon**2 / 8, toward=math.inf),
+        sensitivity=stated("sensitivity", sensitivity, toward=0),
+        sensitivity_source=sensitivity_source,
+        certificate=Certificate.NONE,
+        contingencies=(),
+    )
 
 
 def _positive(name: str, value: int) -> int:

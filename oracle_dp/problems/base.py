@@ -35,6 +35,11 @@ class PrivateProblem(ABC):
     def n_choices(self) -> int:
         """How many variables are published."""
 
+    @property
+    def choice_names(self) -> tuple[str, ...]:
+        """Names of the published variables, as the program has them."""
+        return tuple(f"choose_{j}" for j in range(self.n_choices))
+
     @abstractmethod
     def value(self, choice: IntArray) -> int:
         """The loss of a choice. It depends on the data: it is not private."""

@@ -85,7 +85,7 @@ class BestSubset(PrivateProblem):
             np.concatenate([[self.k], low]),
             np.concatenate([[self.k], np.full(records, np.inf)]),
             upper=np.ones(tests + records),
-            names=[f"choose_{j}" for j in range(tests)] + [f"error_{i}" for i in range(records)],
+            names=[*self.choice_names] + [f"error_{i}" for i in range(records)],
         )
 
     def loss(self) -> RuleLoss:

@@ -76,7 +76,7 @@ class MaximumCoverage(PrivateProblem):
             np.concatenate([[self.k], np.ones(people)]),
             np.concatenate([[self.k], np.full(people, np.inf)]),
             upper=np.ones(sites + people),
-            names=[f"choose_{j}" for j in range(sites)] + [f"missed_{i}" for i in range(people)],
+            names=[*self.choice_names] + [f"missed_{i}" for i in range(people)],
         )
 
     def loss(self) -> FacilityLoss:

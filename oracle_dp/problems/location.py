@@ -32,6 +32,11 @@ class _Location(PrivateProblem):
         """One variable per site."""
         return int(self.costs.shape[1])
 
+    @property
+    def choice_names(self) -> tuple[str, ...]:
+        """``open_j``."""
+        return tuple(f"open_{j}" for j in range(self.n_choices))
+
     def value(self, choice: IntArray) -> int:
         """Total cost of the customers and of the sites."""
         return self._loss.value(np.asarray(choice, dtype=np.int64))
@@ -72,7 +77,7 @@ class _Location(PrivateProblem):
             np.concatenate([[low], np.ones(places), np.full(pairs, -np.inf)]),
             np.concatenate([[high], np.ones(places), np.zeros(pairs)]),
             upper=np.ones(n),
-            names=[f"open_{j}" for j in range(sites)]
+            names=[*self.choice_names]
             + [f"serve_{i}_{j}" for i in range(places) for j in range(sites)],
         )
 

@@ -86,6 +86,12 @@ class ShortestPath(TotalsProblem):
         """A person uses at most h arcs."""
         return doubled(neighbors, self.most_arcs)
 
+    @property
+    def choice_names(self) -> tuple[str, ...]:
+        """``arc_tail_head_j``."""
+        arcs = enumerate(zip(self.tails, self.heads, strict=True))
+        return tuple(f"arc_{tail}_{head}_{j}" for j, (tail, head) in arcs)
+
     def with_totals(self, totals: IntArray) -> IntegerProgram:
         """One unit of flow from the source to the target."""
         arcs, nodes = self.n_choices, int(self.heads.max()) + 1
@@ -99,11 +105,13 @@ class ShortestPath(TotalsProblem):
         )
         balance = np.zeros(nodes)
         balance[self.source], balance[self.target] = 1.0, -1.0
-        names = [
-            f"arc_{t}_{h}_{j}" for j, (t, h) in enumerate(zip(self.tails, self.heads, strict=True))
-        ]
         return IntegerProgram(
-            self.lengths + totals, flow, balance, balance, upper=np.ones(arcs), names=names
+            self.lengths + totals,
+            flow,
+            balance,
+            balance,
+            upper=np.ones(arcs),
+            names=self.choice_names,
         )
 
     def histogram(self) -> ShortestPath:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oracles.selection._kernels import tilt
-from oracles.zero_one._compile import kernel
+from oracles.zero_one._compile import inner, kernel
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -94,6 +94,63 @@ def crossing_duals(
                     break
 
 
+@inner
+def _price(
+    client_starts: IntArray,
+    sites: IntArray,
+    costs: IntArray,
+    counts: IntArray,
+    rows: IntArray,
+    n_rows: int,
+    place_of: IntArray,
+    duals: FloatArray,
+    slopes: FloatArray,
+) -> float:
+    """Add what clients save to the slopes of their nearer free sites; what they pay without."""
+    constant = 0.0
+    for r in range(n_rows):
+        i = rows[r]
+        dual, count = duals[i], counts[i]
+        constant += count * dual
+        for t in range(client_starts[i], client_starts[i + 1]):
+            gain = costs[t] - dual
+            if gain >= 0:
+                break
+            place = place_of[sites[t]]
+            if place >= 0:
+                slopes[place] += count * gain
+    return constant
+
+
+@inner
+def _ascend(
+    client_starts: IntArray,
+    sites: IntArray,
+    costs: IntArray,
+    most: IntArray,
+    near: IntArray,
+    rows: IntArray,
+    n_rows: int,
+    place_of: IntArray,
+    means: FloatArray,
+    span: FloatArray,
+    rate: float,
+    duals: FloatArray,
+) -> None:
+    """Raise the duals of clients with less than one nearer site on average, lower the others."""
+    for r in range(n_rows):
+        i = rows[r]
+        nearer, dual = 0.0, duals[i]
+        for t in range(client_starts[i], client_starts[i + 1]):
+            if costs[t] >= dual:
+                break
+            place = place_of[sites[t]]
+            if place >= 0:
+                nearer += means[place]
+        moved = dual + rate * span[i] * max(-1.0, 1.0 - nearer)
+        duals[i] = min(float(most[i]), max(float(near[i]), moved))
+
+
 @kernel
 def facility_duals(
     client_starts: IntArray,
@@ -159,18 +216,9 @@ def facility_duals(
     best = math.inf
     for step in range(steps + 1):
         slopes[:] = opening
-        constant = 0.0
-        for r in range(n_rows):
-            i = rows[r]
-            dual, count = current[i], counts[i]
-            constant += count * dual
-            for t in range(client_starts[i], client_starts[i + 1]):
-                gain = costs[t] - dual
-                if gain >= 0:
-                    break
-                place = place_of[sites[t]]
-                if place >= 0:
-                    slopes[place] += count * gain
+        constant = _price(
+            client_starts, sites, costs, counts, rows, n_rows, place_of, current, slopes
+        )
         for place in range(n):
             slopes[place] *= -beta
         value = tilt(slopes, lower, upper, signed, starts, low, high, thetas, means)
@@ -187,17 +235,10 @@ def facility_duals(
                 running[place] = means[place]
             else:
                 running[place] = memory * running[place] + (1 - memory) * means[place]
-        for r in range(n_rows):
-            i = rows[r]
-            nearer, dual = 0.0, current[i]
-            for t in range(client_starts[i], client_starts[i + 1]):
-                if costs[t] >= dual:
-                    break
-                place = place_of[sites[t]]
-                if place >= 0:
-                    nearer += running[place]
-            moved = dual + rate * span[i] * max(-1.0, 1.0 - nearer)
-            current[i] = min(float(most[i]), max(float(near[i]), moved))
+        _ascend(
+            client_starts, sites, costs, most, near, rows, n_rows, place_of, running, span, rate,
+            current,
+        )  # fmt: skip
         rate *= decay
     return best_means
 

@@ -60,6 +60,48 @@ def _tilted(
 
 
 @inner
+def _solve_row(
+    slopes: FloatArray,
+    lower: IntArray,
+    upper: IntArray,
+    signed: FloatArray,
+    first: int,
+    last: int,
+    theta: float,
+    target: float,
+    means: FloatArray,
+) -> tuple[float, float]:
+    """A multiplier at which a block's row has about the mean ``target``, and the log-sum there.
+
+    Newton's method between bounds; ``theta`` is a start of the right sign.
+    """
+    begin = 0.0 if theta > 0 else -math.inf
+    end = math.inf if theta > 0 else 0.0
+    log_sum = 0.0
+    for _ in range(NEWTON_STEPS):
+        log_sum, activity, spread = _tilted(slopes, lower, upper, signed, first, last, theta, means)
+        error = activity - target
+        if abs(error) <= 1e-4:
+            break
+        if error > 0:
+            begin = theta
+        else:
+            end = theta
+        step = theta + error / spread if spread > 1e-9 else math.inf
+        if begin < step < end and abs(step - theta) < 4 * abs(theta) + 1:
+            theta = step
+        elif end == math.inf:
+            theta = 2 * theta + 1
+        elif begin == -math.inf:
+            theta = 2 * theta - 1
+        else:
+            theta = 0.5 * (begin + end)
+        if end - begin < 1e-12 * abs(theta):
+            break
+    return theta, log_sum
+
+
+@inner
 def tilt(
     slopes: FloatArray,
     lower: IntArray,
@@ -91,46 +133,17 @@ def tilt(
     for b in range(len(low)):
         first, last = starts[b], starts[b + 1]
         log_sum, activity, _ = _tilted(slopes, lower, upper, signed, first, last, 0.0, means)
-        thetas_b = 0.0
-        target = activity
-        if activity > high[b]:
-            target = high[b]
-        elif activity < low[b]:
-            target = low[b]
+        target = min(max(activity, low[b]), high[b])
+        theta = 0.0
         if target != activity:
-            begin, end = -math.inf, math.inf
-            if target < activity:
-                begin = 0.0
-            else:
-                end = 0.0
             theta = thetas[b]
-            if not begin < theta < end:
+            if theta == 0.0 or (theta > 0.0) != (target < activity):
                 theta = 1.0 if target < activity else -1.0
-            for _ in range(NEWTON_STEPS):
-                log_sum, activity, spread = _tilted(
-                    slopes, lower, upper, signed, first, last, theta, means
-                )
-                error = activity - target
-                if abs(error) <= 1e-4:
-                    break
-                if error > 0:
-                    begin = theta
-                else:
-                    end = theta
-                step = theta + error / spread if spread > 1e-9 else math.inf
-                if begin < step < end and abs(step - theta) < 4 * abs(theta) + 1:
-                    theta = step
-                elif end == math.inf:
-                    theta = 2 * theta + 1
-                elif begin == -math.inf:
-                    theta = 2 * theta - 1
-                else:
-                    theta = 0.5 * (begin + end)
-                if end - begin < 1e-12 * abs(theta):
-                    break
+            theta, log_sum = _solve_row(
+                slopes, lower, upper, signed, first, last, theta, target, means
+            )
             log_sum += theta * target
-            thetas_b = theta
-        thetas[b] = thetas_b
+        thetas[b] = theta
         total += log_sum
     return total
 

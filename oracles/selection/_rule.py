@@ -8,10 +8,64 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oracles.selection._kernels import tilt
-from oracles.zero_one._compile import kernel
+from oracles.zero_one._compile import inner, kernel
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+
+
+@inner
+def _price(
+    row_starts: IntArray,
+    tests: IntArray,
+    needed: IntArray,
+    room: IntArray,
+    positive: IntArray,
+    negative: IntArray,
+    place_of: IntArray,
+    up: FloatArray,
+    down: FloatArray,
+    slopes: FloatArray,
+) -> float:
+    """The minorant of some shares: its slopes by place, and its constant."""
+    slopes[:] = 0.0
+    constant = 0.0
+    for i in range(len(needed)):
+        if needed[i] == 0:
+            continue
+        pull = positive[i] * up[i] / needed[i]
+        push = negative[i] * down[i] / room[i]
+        constant += pull * needed[i] - push * (needed[i] - 1)
+        for t in range(row_starts[i], row_starts[i + 1]):
+            if place_of[tests[t]] >= 0:
+                slopes[place_of[tests[t]]] += push - pull
+    return constant
+
+
+@inner
+def _ascend(
+    row_starts: IntArray,
+    tests: IntArray,
+    needed: IntArray,
+    room: IntArray,
+    place_of: IntArray,
+    means: FloatArray,
+    rate: float,
+    up: FloatArray,
+    down: FloatArray,
+) -> None:
+    """Move every row's shares by how far its mean score is on either side of the threshold."""
+    for i in range(len(needed)):
+        if needed[i] == 0:
+            continue
+        score = 0.0
+        for t in range(row_starts[i], row_starts[i + 1]):
+            if place_of[tests[t]] >= 0:
+                score += means[place_of[tests[t]]]
+        short = max(-1.0, 1 - score / needed[i])
+        over = min(1.0, (score - needed[i] + 1) / room[i])
+        up[i] = max(0.0, min(1.0, up[i] + rate * short))
+        down[i] = max(0.0, min(1.0, down[i] + rate * over))
 
 
 @kernel
@@ -66,22 +120,15 @@ def rule_duals(
     Returns:
         The means at the best shares, by place.
     """
-    n, rows = len(lower), len(needed)
+    n = len(lower)
     slopes, means, best_means, running = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     current_up, current_down = up.copy(), down.copy()
     best = math.inf
     for step in range(steps + 1):
-        slopes[:] = 0.0
-        constant = 0.0
-        for i in range(rows):
-            if needed[i] == 0:
-                continue
-            pull = positive[i] * current_up[i] / needed[i]
-            push = negative[i] * current_down[i] / room[i]
-            constant += pull * needed[i] - push * (needed[i] - 1)
-            for t in range(row_starts[i], row_starts[i + 1]):
-                if place_of[tests[t]] >= 0:
-                    slopes[place_of[tests[t]]] += push - pull
+        constant = _price(
+            row_starts, tests, needed, room, positive, negative, place_of, current_up,
+            current_down, slopes,
+        )  # fmt: skip
         for place in range(n):
             slopes[place] *= -beta
         value = tilt(slopes, lower, upper, signed, starts, low, high, thetas, means)
@@ -96,16 +143,6 @@ def rule_duals(
         keep = memory if step else 0.0
         for place in range(n):
             running[place] = (keep * running[place] if step else 0.0) + (1 - keep) * means[place]
-        for i in range(rows):
-            if needed[i] == 0:
-                continue
-            score = 0.0
-            for t in range(row_starts[i], row_starts[i + 1]):
-                if place_of[tests[t]] >= 0:
-                    score += running[place_of[tests[t]]]
-            short = max(-1.0, 1 - score / needed[i])
-            over = min(1.0, (score - needed[i] + 1) / room[i])
-            current_up[i] = max(0.0, min(1.0, current_up[i] + rate * short))
-            current_down[i] = max(0.0, min(1.0, current_down[i] + rate * over))
+        _ascend(row_starts, tests, needed, room, place_of, running, rate, current_up, current_down)
         rate *= decay
     return best_means

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oracles.selection._kernels import fill_table, soft_means
+from oracles.selection._places import Places
 from oracles.selection.base import BaseSet, IntArray
 
 FloatArray = NDArray[np.float64]
@@ -123,52 +124,58 @@ class Envelope:
             reference: A loss whose exponential counts as mass 1.
         """
         layout = base.layout
-        low, high = lower[layout.order], upper[layout.order]
-        offsets = np.concatenate([[0], np.cumsum(high - low + 1)]).astype(np.int64)
-        place = np.repeat(np.arange(len(low)), high - low + 1)
-        value = np.arange(len(place)) - offsets[place] + low[place]
-        up = np.where(
-            layout.downward[place], layout.upper[place] - value, value - layout.lower[place]
-        )
-        moves = (layout.steps[place] * up).astype(np.int64)
+        places = Places.of(layout, lower, upper)
         unit = float(-beta / (1 << minorant.shift))
         slopes = unit * minorant.slopes[layout.order].astype(np.float64)
-        # Any multipliers will do; these make the weights of what matters comparable.
-        thetas = np.zeros(len(base.blocks))
-        sides = base.sides
-        soft_means(
-            slopes, low, high, layout.signed, layout.starts, *sides, thetas, np.empty(len(low))
-        )
+        thetas = _multipliers(base, places, slopes)
         block = np.repeat(np.arange(len(base.blocks)), np.diff(layout.starts))
         # A multiplier acts on the variables; moves count a falling sum of them from above.
-        pull = thetas[block[place]] * moves
-        push = slopes[place] * value
+        pull = thetas[block[places.place]] * places.moves
+        push = slopes[places.place] * places.value
         weights = push - pull
-        best = np.maximum.reduceat(weights, offsets[:-1]) if len(weights) else weights
-        weights = np.maximum(weights - best[place], -CLAMP)
+        if len(weights):
+            best = np.maximum.reduceat(weights, places.offsets[:-1])
+            weights = np.maximum(weights - best[places.place], -CLAMP)
+        else:
+            best = weights
         start = float(-beta * (Fraction(minorant.constant, 1 << minorant.shift) - reference))
         log_mass = start + float(best.sum())
         size = abs(start) + float(np.abs(push).sum() + np.abs(pull).sum())
         last, tables = [], []
         for b, theta in enumerate(thetas):
-            first, end = layout.starts[b], layout.starts[b + 1]
-            sums = np.arange(int(layout.most[b]) + 1)
-            ends = theta * sums
-            top = float(ends[int(layout.least[b]) :].max())
-            final = np.minimum(np.maximum(ends - top, -CLAMP), 0.0)
-            table = np.empty((end - first + 1, len(sums)))
-            own = slice(offsets[first], offsets[end])
+            top, ends, final = _last_entries(theta, int(layout.least[b]), int(layout.most[b]))
+            first, end = int(layout.starts[b]), int(layout.starts[b + 1])
+            own, offsets = places.of_block(first, end)
+            table = np.empty((end - first + 1, len(final)))
             log_mass += top + fill_table(
-                weights[own], offsets[first : end + 1] - offsets[first], moves[own],
-                int(layout.least[b]), final, STEP_MARGIN, table,
+                weights[own], offsets, places.moves[own], int(layout.least[b]), final, STEP_MARGIN,
+                table,
             )  # fmt: skip
-            size += abs(top) + float(np.abs(ends).max())
+            size += abs(top) + ends
             last.append(final)
             tables.append(table)
-        log_mass += STEP_MARGIN + (len(low) + 16) * ULP * size
+        log_mass += STEP_MARGIN + (len(lower) + 16) * ULP * size
         return cls(
-            minorant, lower, upper, log_mass, weights, offsets, moves, tuple(last), tuple(tables)
-        )
+            minorant, lower, upper, log_mass, weights, places.offsets, places.moves, tuple(last),
+            tuple(tables),
+        )  # fmt: skip
+
+
+def _multipliers(base: BaseSet, places: Places, slopes: FloatArray) -> FloatArray:
+    """One for the row of every block. Any will do; these make what matters comparable."""
+    thetas, layout = np.zeros(len(base.blocks)), base.layout
+    soft_means(
+        slopes, places.low, places.high, layout.signed, layout.starts, *base.sides, thetas,
+        np.empty(len(slopes)),
+    )  # fmt: skip
+    return thetas
+
+
+def _last_entries(theta: float, least: int, most: int) -> tuple[float, float, FloatArray]:
+    """The greatest multiple of an allowed sum, the largest in size, and the entries below it."""
+    ends = theta * np.arange(most + 1)
+    top = float(ends[least:].max())
+    return top, float(np.abs(ends).max()), np.minimum(np.maximum(ends - top, -CLAMP), 0.0)
 
 
 def widest(lower: IntArray, upper: IntArray, means: FloatArray) -> int:

@@ -18,6 +18,7 @@ import numpy as np
 
 from oracles.oracle import UNLIMITED, Limits
 from oracles.selection._least import NONE, least_of_block
+from oracles.selection._places import Places
 from oracles.selection.base import BaseSet, IntArray
 from oracles.selection.envelope import Minorant, SelectionLoss, widest
 from oracles.solution import Certificate, Solution, Status
@@ -91,21 +92,16 @@ def least_member(
 ) -> Least | None:
     """Minimise a minorant over the base set's members in a box; None if there are none."""
     layout = base.layout
-    low, high = lower[layout.order], upper[layout.order]
-    offsets = np.concatenate([[0], np.cumsum(high - low + 1)]).astype(np.int64)
-    place = np.repeat(np.arange(len(low)), high - low + 1)
-    value = np.arange(len(place)) - offsets[place] + low[place]
-    up = np.where(layout.downward[place], layout.upper[place] - value, value - layout.lower[place])
-    moves = layout.steps[place] * up
-    costs = minorant.slopes[layout.order][place] * value
-    chosen, total = np.zeros(len(low), np.int64), minorant.constant
+    places = Places.of(layout, lower, upper)
+    costs = minorant.slopes[layout.order][places.place] * places.value
+    chosen, total = np.zeros(len(lower), np.int64), minorant.constant
     for block in range(len(base.blocks)):
         first, end = int(layout.starts[block]), int(layout.starts[block + 1])
-        own = slice(offsets[first], offsets[end])
+        own, offsets = places.of_block(first, end)
         table = np.empty((end - first + 1, int(layout.most[block]) + 1), np.int64)
         least = least_of_block(
-            costs[own], offsets[first : end + 1] - offsets[first], moves[own],
-            int(layout.least[block]), table, chosen[first:end],
+            costs[own], offsets, places.moves[own], int(layout.least[block]), table,
+            chosen[first:end],
         )  # fmt: skip
         if least == NONE:
             return None

@@ -119,6 +119,13 @@ FAULTS = [
         (f"{M}/test_blockwise.py",),
     ),
     Fault(
+        "a gap counted once",
+        "oracle_dp/mechanisms/opdisc.py",
+        'most + 2 * larger_reading("gap", gap)',
+        'most + larger_reading("gap", gap)',
+        (f"{M}/test_opdisc_gap.py", "-k", "larger"),
+    ),
+    Fault(
         "delta dropped from the charge",
         "oracle_dp/mechanisms/opdisc.py",
         "        delta=perturbation.delta,\n        neighbors=promise.neighbors,",

@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 from oracle_dp import Release
 from oracle_dp.cli import app
 from oracle_dp.cli.plan_problem import row
+from oracle_dp.cli.problem_classes import ProblemClass, problem_of
 from oracle_dp.solve_plan import MechanismEstimate
 
 MODEL = """Minimize
@@ -61,6 +62,26 @@ def test_json_is_the_release_and_holds_no_objective(model: Path, tmp_path: Path)
     assert printed["guarantee"]["mechanism"] == "exponential"
     assert set(printed) == {"schema", "version", "kind", "value", "guarantee"}
     assert dict(Release.from_json(saved.read_text()).value) == printed["value"]
+
+
+def test_a_gap_for_an_objective_that_is_not_integer(tmp_path: Path) -> None:
+    path = tmp_path / "fractional.lp"
+    path.write_text(
+        MODEL.replace("-3 open_a", "-3.25 open_a").replace("open_b spare\n", "open_b\n")
+    )
+    given = ["solve", path, "--release", "open_*", "--sensitivity", 1, "--seed", 0]
+    refused = call(*given)
+    assert refused.exit_code == 1
+    assert "ProblemError" in refused.output
+    done = call(*given, "--gap", 0.01, "--json")
+    assert done.exit_code == 1  # The continuous variable has no upper bound.
+    assert "'spare' has no finite bounds" in done.output
+    path.write_text(path.read_text().replace("Bounds\n", "Bounds\n 0 <= spare <= 1.5\n"))
+    done = call(*given, "--gap", 0.01, "--json")
+    assert done.exit_code == 0, done.output
+    printed = json.loads(done.output)
+    assert set(printed["value"]) == {"open_a", "open_b", "open_c"}
+    assert printed["guarantee"]["certificate"] == "bounded"
 
 
 def test_a_second_solver(model: Path) -> None:
@@ -135,10 +156,51 @@ def test_a_plan_compares_mechanisms_on_made_up_records(tmp_path: Path) -> None:
     assert shown.exit_code == 0, shown.output
     assert [line.split()[1] for line in shown.output.splitlines()[2:]] == ["exponential", "opdisc"]
     assert call("plan", "problem", "p_median").exit_code == 1
+    for wrong in (
+        ["coverage", "--public", network], ["p_median", "--public", network, "--size", "3"],
+        ["coverage", "--most", 3], ["set_cover", "--most", 0], ["facility"],
+    ):  # fmt: skip
+        refused = call("plan", "problem", *wrong)
+        assert refused.exit_code == 1
+        assert "ParameterError" in refused.output
     for size in ("60", "60,8,1", "0,1", "many"):
         wrong = call("plan", "problem", "coverage", "--size", size)
         assert wrong.exit_code == 1
         assert "ParameterError: size" in wrong.output
+
+
+PUBLIC_FILES = {
+    "p_median": "4 4 2\n1 2 3\n2 3 4\n3 4 5\n4 1 6\n",
+    "facility": "2 3\n9 1.5\n9 2.5\n4 8.4 4.8\n5 5 5\n2 1 7.25\n",
+    "multi_knapsack": "1\n3 2 0\n5 6 7\n1 2 3\n3 1 1\n4 4\n",
+    "set_cover": "2 3\n1 2 3\n2 1 2\n2 2 3\n",
+}
+SIZES = {"coverage": "6,2", "assortment": "6", "best_subset": "6,2,1", "shortest_path": "3,3"}
+
+
+@pytest.mark.parametrize("kind", list(ProblemClass))
+def test_every_problem_class_can_be_planned(kind: ProblemClass, tmp_path: Path) -> None:
+    given: list[object] = ["--records", 50, "--epsilons", "1", "--runs", 1, "--json"]
+    if kind in PUBLIC_FILES:
+        public = tmp_path / "public.txt"
+        public.write_text(PUBLIC_FILES[kind])
+        given += ["--public", public]
+    else:
+        given += ["--size", SIZES[kind]]
+    done = call("plan", "problem", kind, *given)
+    assert done.exit_code == 0, done.output
+    tried = {line["mechanism"]: line["excess"] for line in json.loads(done.output)}
+    assert "exponential" in tried
+    assert all(0 <= excess < math.inf for excess in tried.values())
+
+
+def test_a_cover_in_lp_format_and_the_bound_of_a_record(tmp_path: Path) -> None:
+    path = tmp_path / "cover.lp"
+    path.write_text("Minimize\n c: a + 2 b\nSubject To\n r: a + b >= 1\nBinaries\n a b\nEnd\n")
+    cover = problem_of(ProblemClass.SET_COVER, path, None, 2)
+    assert (cover.n_choices, cover.sensitivity("add_remove")) == (2, 2)
+    streets = problem_of(ProblemClass.SHORTEST_PATH, None, "3,4", 2)
+    assert (streets.n_choices, streets.sensitivity("replace")) == (17, 4)
 
 
 def test_a_mechanism_that_does_not_finish_has_no_figures() -> None:

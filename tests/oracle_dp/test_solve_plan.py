@@ -10,6 +10,7 @@ import pytest
 from oracle_dp import ParameterError, UncertifiedError, solve_plan
 from oracle_dp.problems import Assortment, MaximumCoverage, PMedian
 from oracle_dp.solve_plan import best_mechanism, plan_problem
+from oracles import Limits
 
 
 def assortment(seed: int) -> Assortment:
@@ -53,7 +54,24 @@ def test_what_does_not_finish_is_not_chosen(monkeypatch: pytest.MonkeyPatch) -> 
     assert lines["exponential"].excess == math.inf
     assert lines["exponential"].why == solve_plan.TOO_SLOW
     assert best_mechanism(assortment(1), epsilon=1) == "counts"
-    assert best_mechanism(MaximumCoverage(np.zeros((0, 9), int), 3), epsilon=1) == "opdisc"
+    coverage = MaximumCoverage(np.zeros((0, 9), int), 3)
+    assert best_mechanism(coverage, epsilon=1) == "opdisc"
+    # Neither finishes: that of the smaller excess.
+    monkeypatch.setattr(solve_plan, "opdisc", never)
+    assert best_mechanism(coverage, epsilon=1) == "exponential"
+
+
+def test_many_variables_get_fewer_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def noted(self: object, *, limits: Limits, random_state: int) -> None:
+        seen.append(limits.rounds)
+        raise UncertifiedError("too slow")
+
+    monkeypatch.setattr(solve_plan.SelectionExponential, "release", noted)
+    monkeypatch.setattr(solve_plan, "WORK", 5_000)
+    list(plan_problem(assortment(1), epsilon=1, runs=2))
+    assert seen == [250, 250]
 
 
 def test_where_one_mechanism_applies_no_best_loss_is_looked_for(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -12,16 +14,21 @@ import pytest
 from flint import arb, ctx, fmpq
 
 from experiments import program_exactness
+from oracle_dp import UncertifiedError
 from oracle_dp.mechanisms import partition_sampler
 from oracle_dp.mechanisms.envelope_walk import Walk
 from oracle_dp.mechanisms.partition_sampler import PartitionSampler
 from oracle_dp.mechanisms.rejection import EnvelopeError
+from oracle_dp.mechanisms.selection import SelectionExponential
 from oracle_dp.noise import SeededBits
 from oracle_dp.noise.reals import MANTISSA, dyadic_parts
-from oracles import InfeasibleError
+from oracles import Exhaustive, Highs, InfeasibleError, IntegerProgram, Limits
 from oracles.selection.base import BaseSet, Block
 from oracles.selection.envelope import Envelope, Minorant
 from oracles.selection.facility import FacilityLoss
+from oracles.selection.linear import ProgramLoss
+
+from .goodness import p_value
 
 BETA = Fraction(1, 7)
 
@@ -229,3 +236,69 @@ def test_extreme_rates(beta: Fraction) -> None:
         assert set(drawn) == {min(loss.value(point) for point in points)}
     else:
         assert len(set(drawn)) > 5
+
+
+# -- gaps of many nats -------------------------------------------------------------------------
+
+
+def wide_gap(size: int) -> ProgramLoss:
+    """Two rows that no base set holds both, and profits that differ by a few nats only."""
+    profits = size + np.random.default_rng(0).integers(0, 3, 8)
+    rows = [[3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8]]
+    program = IntegerProgram(-profits, rows, row_upper=[15, 17], upper=np.ones(8))
+    return ProgramLoss(program, range(8), Exhaustive())
+
+
+@pytest.mark.parametrize("size", [10**5, 10**9])
+def test_a_gap_of_many_nats_is_split_away_and_the_law_is_exact(size: int) -> None:
+    loss, source = wide_gap(size), SeededBits(1)
+    values = {w: loss.value(np.array(w)) for w in itertools.product((0, 1), repeat=8)}
+    allowed = {w: value for w, value in values.items() if value is not None}
+    least = min(allowed.values())
+    masses = {w: math.exp(least - value) for w, value in allowed.items()}
+    law = {w: mass / sum(masses.values()) for w, mass in masses.items()}
+    seen: Counter[tuple[int, ...]] = Counter()
+    for _ in range(20):  # A new partition each: the way there is tested too.
+        sampler = PartitionSampler(loss, Fraction(1))
+        if size > 10**5:
+            assert sampler._heavy
+        drawn = 0
+        while drawn < 100:
+            point = sampler.trial(source)
+            if point is not None:
+                drawn += 1
+                seen[tuple(point.tolist())] += 1
+        assert not sampler._heavy
+        assert abs(sampler.reference - least) <= partition_sampler.FAR
+    assert p_value(seen, law) > 1e-4
+
+
+def test_masses_hold_after_the_reference_has_moved() -> None:
+    loss, source = wide_gap(10**6), SeededBits(0)
+    sampler = PartitionSampler(loss, Fraction(1))
+    sampler.reference -= 10**7
+    before = {id(node.minorant): node.log_mass for node in [*sampler._nodes, *sampler._heavy]}
+    sampler._recentre()
+    moved = {id(node.minorant): node.log_mass for node in [*sampler._nodes, *sampler._heavy]}
+    assert sampler.reference == sampler._least
+    for key, log_mass in before.items():
+        assert 0 < Fraction(moved[key]) - Fraction(log_mass) - 10**7 < 1e-6
+    while sampler.trial(source) is None:
+        pass
+
+
+def test_limits_hold_while_boxes_are_heavy() -> None:
+    g = np.random.default_rng(1)
+    rows = g.integers(1, 1000, (5, 100))
+    profits = (rows.sum(axis=0) // 5 + g.integers(0, 500, 100)) * 10**5
+    program = IntegerProgram(-profits, rows, row_upper=rows.sum(axis=1) // 2, upper=np.ones(100))
+    mechanism = SelectionExponential(
+        ProgramLoss(program, range(100), Highs()), epsilon=1, sensitivity=1
+    )
+    begun = time.monotonic()
+    with pytest.raises(UncertifiedError, match="within the limits"):
+        mechanism.release(limits=Limits(seconds=0.5), random_state=0)
+    assert time.monotonic() - begun < 5
+    assert mechanism.sampler._heavy
+    with pytest.raises(UncertifiedError, match="within the limits"):
+        mechanism.release(limits=Limits(rounds=3), random_state=0)
