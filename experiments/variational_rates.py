@@ -105,7 +105,6 @@ def run(config: Config, population: RecordOperator) -> dict[str, Any]:
         "batch_size": plan.batch_size,
         "steps": plan.steps,
         "cpu_seconds": seconds,
-        "code": commit(),
     }
 
 
@@ -170,7 +169,8 @@ class Progress:
     """All finished runs, on disk after each."""
 
     def __init__(self, path: Path | None, size: str) -> None:
-        self.path, self.size = path, size
+        # Read once: the files may change while this code runs.
+        self.path, self.size, self.code = path, size, commit()
         self.records: list[dict[str, Any]] = []
         self.summaries: dict[str, Any] = {}
         if path is not None and path.exists():
@@ -189,8 +189,8 @@ class Progress:
         return any(wanted.items() <= record.items() for record in self.records)
 
     def add(self, record: dict[str, Any]) -> None:
-        """Keep one more run."""
-        self.records.append(record)
+        """Keep one more run, with the code that it was made by."""
+        self.records.append({**record, "code": self.code})
         self.save()
 
     def save(self) -> None:
@@ -198,8 +198,9 @@ class Progress:
         if self.path is None:
             return
         fields = {"size": self.size, "summaries": self.summaries, "records": self.records}
+        found = result(NAME, fields, libraries=("dp-accounting",), code=self.code)
         beside = self.path.with_suffix(".part")
-        write(beside, result(NAME, fields, libraries=("dp-accounting",)))
+        write(beside, found)
         beside.replace(self.path)
 
 
