@@ -86,11 +86,11 @@ def saddle_gap(operator: RecordOperator, point: np.ndarray) -> float:
     if isinstance(operator, BilinearGame):
         return operator.saddle_gap(point)
     assert isinstance(operator, GroupRobustLogistic)
-    d, fixed = operator.n_features, point[operator.n_features :]
+    d, mixture = operator.n_features, operator.mixture(point)
 
     def mixed(w: np.ndarray) -> tuple[float, np.ndarray]:
-        gradient = operator.mean()(np.concatenate([w, fixed]))[:d]
-        return float(fixed @ operator.group_losses(w)), gradient
+        gradient = operator.mean()(np.concatenate([w, point[d:]]))[:d]
+        return float(mixture @ operator.group_losses(w)), gradient
 
     inside = {"type": "ineq", "fun": lambda w: 1 - w @ w, "jac": lambda w: -2 * w}
     found = minimize(
