@@ -175,7 +175,7 @@ class Progress:
         self.summaries: dict[str, Any] = {}
         if path is not None and path.exists():
             before = json.loads(path.read_text(encoding="utf-8"))
-            if (before["experiment"], before["size"]) != (NAME, size):
+            if (before.get("experiment"), before.get("size")) != (NAME, size):
                 raise SystemExit(f"{path}: of another experiment or size; delete or rename it")
             self.records, self.summaries = before["records"], before["summaries"]
 
