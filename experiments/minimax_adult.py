@@ -5,15 +5,15 @@
 
 Groups: sex x race, ten of them. Both see the same one-hot features and get epsilon, delta = 1e-6,
 ``replace``. The rival is noisy projected gradient descent on the mean logistic loss with all
-records in every step, the same step length and the same averaging, once with as many steps, once
-with its own best number of steps (``--rival-steps``). ``--estimators`` adds
+records in every step, the same step length and the same averaging: once with as many steps, its own
+best number on the public rows, once with half as many again (``--rival-steps``). ``--estimators`` adds
 :class:`oracle_dp.LogisticRegression` with default options, by two of its methods.
 
 Every fifth of the 30,162 complete training rows is taken to be public, and nothing but it was
 looked at to choose the numbers of steps, the step length and ``weight_cap``, for either side:
 ``--dev`` draws as many rows from it, with replacement, as there are private ones, and measures on
 it. The figures are for models trained on the other 24,129 rows and measured on the 15,060 complete
-test rows. Runs are seeded.
+test rows. Runs are seeded; those in the output file, of the same settings, are not made again.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ from oracle_dp.variational.calibration import PrivacyTarget, Schedule, noise_mul
 from oracle_dp.variational.sampling import Sampling, standard_normals
 from oracles.monotone import Ball
 
+NAME = "minimax_adult"
 GROUPS = ("sex", "race")
 DELTA = 1e-6
-METHODS = ("minimax", "logistic", "logistic_best")
+METHODS = ("minimax", "logistic", "logistic_longer")
 ESTIMATORS = ("objective_gaussian", "preconditioned")
 SMALLEST = 50
 """Groups with fewer measured rows are left out of the worst group: their mean is mostly chance."""
@@ -125,7 +126,7 @@ def run(
         name: private_logistic(
             seen, signs, epsilon=epsilon, seed=seed, steps=steps, step=model.step
         )
-        for name, steps in (("logistic", model.steps), ("logistic_best", rival_steps))
+        for name, steps in (("logistic", model.steps), ("logistic_longer", rival_steps))
     }
     log_odds = {name: features @ w for name, w in rivals.items()}
     for method in ESTIMATORS if estimators else ():
@@ -143,12 +144,21 @@ def run(
     }
 
 
+def finished(path: Path | None, settings: dict[str, Any]) -> list[dict[str, Any]]:
+    """The runs of an interrupted experiment with the same settings; none of any other."""
+    if path is None or not path.exists():
+        return []
+    before = json.loads(path.read_text(encoding="utf-8"))
+    same = before["experiment"] == NAME and all(before.get(k) == v for k, v in settings.items())
+    return list(before["runs"]) if same else []
+
+
 def main() -> None:
     """All seeds, means and paired differences."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--epsilon", type=float, default=1.0)
-    parser.add_argument("--rival-steps", type=int, default=800)
+    parser.add_argument("--rival-steps", type=int, default=1200)
     parser.add_argument("--attributes", type=lambda text: text.split(","))
     parser.add_argument("--dev", action="store_true")
     parser.add_argument("--estimators", action="store_true")
@@ -157,18 +167,18 @@ def main() -> None:
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     code = commit()
-    runs = [
-        run(
-            seed,
-            epsilon=given.epsilon,
-            dev=given.dev,
-            options=given.options,
-            rival_steps=given.rival_steps,
-            attributes=given.attributes,
-            estimators=given.estimators,
-        )
-        for seed in range(given.seeds)
-    ]
+    settings = {
+        "epsilon": given.epsilon,
+        "dev": given.dev,
+        "options": given.options,
+        "rival_steps": given.rival_steps,
+        "attributes": given.attributes,
+        "estimators": given.estimators,
+    }
+    runs = finished(given.output, settings)[: given.seeds]
+    for seed in range(len(runs), given.seeds):
+        runs.append(run(seed, **settings))
+        write(given.output, result(NAME, {**settings, "delta": DELTA, "runs": runs}, code=code))
     methods = (*METHODS, *ESTIMATORS) if given.estimators else METHODS
     table: dict[str, Any] = {}
     for key in ("worst_loss", "worst_error", "mean_loss", "mean_error"):
@@ -182,17 +192,8 @@ def main() -> None:
             table[key][f"standard error of minimax - {rival}"] = standard_error(difference)
         print(key, {name: round(x, 4) for name, x in table[key].items()})
     print(runs[0]["mixture"])
-    fields = {
-        "epsilon": given.epsilon,
-        "delta": DELTA,
-        "dev": given.dev,
-        "options": given.options,
-        "rival_steps": given.rival_steps,
-        "attributes": given.attributes,
-        "table": table,
-        "runs": runs,
-    }
-    write(given.output, result("minimax_adult", fields, code=code))
+    fields = {**settings, "delta": DELTA, "table": table, "runs": runs}
+    write(given.output, result(NAME, fields, code=code))
 
 
 if __name__ == "__main__":

@@ -112,7 +112,7 @@ class MinimaxClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
         radius: float = 30.0,
         loss_cap: float = 2.0,
         loss_share: float = 0.1,
-        steps: int = 400,
+        steps: int = 800,
         step: float | Sequence[float] = 4.0,
         batch_size: int | None = None,
         ledger: Ledger | None = None,
