@@ -5,8 +5,8 @@
 
 Groups: sex x race, ten of them. Both see the same one-hot features and get epsilon, delta = 1e-6,
 ``replace``. The rival is noisy projected gradient descent on the mean logistic loss with all
-records in every step, the same step length and the same averaging: once with as many steps, its own
-best number on the public rows, once with half as many again (``--rival-steps``). ``--estimators`` adds
+records in every step, the same step length and the same averaging: with as many steps, its own best
+number on the public rows, and with half as many again (``--rival-steps``). ``--estimators`` adds
 :class:`oracle_dp.LogisticRegression` with default options, by two of its methods.
 
 Every fifth of the 30,162 complete training rows is taken to be public, and nothing but it was

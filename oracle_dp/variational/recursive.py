@@ -33,7 +33,7 @@ from oracle_dp.variational._fit import refuse_drowned
 from oracle_dp.variational._release import CLIPPED, ENFORCED, Account, checked_operator
 from oracle_dp.variational.bounds import Constants, batch_variance
 from oracle_dp.variational.calibration import PrivacyTarget, Schedule, noise_multiplier
-from oracle_dp.variational.nseg import Shift, extragradient_run
+from oracle_dp.variational.nseg import Shift, extragradient_run, warn_refuted
 from oracle_dp.variational.plans import NsegPlan
 from oracle_dp.variational.sampling import Sampling, permutation
 from oracles.monotone import Clipped, RecordOperator
@@ -104,8 +104,12 @@ def recursive_nseg(
         ParameterError: A parameter is out of range, or epsilon is so small that noise drowns the
             operator in every round. Nothing is charged.
         LedgerError: The budget does not allow the charge. Nothing is charged.
+
+    Warns:
+        NonMonotoneWarning: As :func:`~.nseg.nseg`.
     """
     records = checked_operator(operator)
+    warn_refuted(records)
     bounded = records if records.enforced else Clipped(records)
     target = PrivacyTarget.checked(epsilon, delta, neighbors)
     rounds, part, schedule = plan.filled(bounded.n_records)
