@@ -4,9 +4,9 @@
 
 Each row is one of Adult's complete training rows, drawn with replacement, except for 2 % of them:
 there each of education, occupation, relationship, race and sex is drawn by itself, evenly, and the
-label by its share in Adult, so that every cell of the five occurs once there are rows enough (13,440
-cells and two labels: from about 10^7 rows). Ages are moved by -2 to 2 years. Everything is drawn
-by numpy's generator from the seed; row group after row group, so that memory stays small.
+label by its share in Adult, so that all 13,440 cells of the five occur once there are some 10^7
+rows. Ages are moved by -2 to 2 years. Everything is drawn by numpy's generator from the seed, row
+group after row group, so that memory stays small.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from oracle_dp.privacy import Release
 from oracles.zero_one import CellTable, ClassCounts
 
 
-def release_card(
+def release(
     trainers: Sequence[Callable[[Settings, Settings], Release[Weights]]],
     common: Settings,
     options: Settings,
@@ -40,6 +40,7 @@ def _points(weights: Weights) -> tuple[tuple[int, ...], ...]:
 
 
 def checked_domain(domain: object) -> Domain:
+    """The domain, if it is one."""
     if not isinstance(domain, Domain):
         raise DomainError(
             f"domain: a {type(domain).__name__}; state the public schema of the attributes "
@@ -49,6 +50,7 @@ def checked_domain(domain: object) -> Domain:
 
 
 def checked_weights(given: Sequence[int], n_attributes: int) -> tuple[int, ...]:
+    """The values that every weight may take, if a card can hold them."""
     listed = list(given) if np.iterable(given) else [None]
     if any(isinstance(w, bool) or not isinstance(w, Integral) for w in listed):
         raise ParameterError(
@@ -77,6 +79,6 @@ def tables_of(
     if cells.levels != domain.levels or (isinstance(cells, CellTable) and cells.is_matrix):
         raise DomainError("cells: their levels are not those of the domain, attribute by attribute")
     if isinstance(cells, CellTable):
-        return [cells]
+        return [cells.project(range(len(domain)))]  # Merged and in order, by whomever it was made.
     positives = (1,) if n_classes == 2 else range(n_classes)
     return [cells.against_rest(i) for i in positives]

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from oracle_dp.domain import Domain
 from oracle_dp.errors import ParameterError, PrivacyLeakWarning
+from oracle_dp.estimators import card_training as cards
 from oracle_dp.estimators.copies import WarnsOfRepeatedFits
 from oracle_dp.estimators.default_domain import (
     MAX_ATTRIBUTES,
@@ -39,7 +40,7 @@ from oracle_dp.estimators.split_budget import Settings
 from oracle_dp.ledger import Ledger
 from oracle_dp.privacy import Contingency, ContingencyKind, Neighbors, Release
 from oracles import Limits
-from oracles.zero_one import CellTable
+from oracles.zero_one import CellTable, ClassCounts
 
 
 class ZeroOneClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[misc]  # sklearn is untyped
@@ -171,7 +172,7 @@ class ZeroOneClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
         rows, domain, features = self._schema(X)
         if self.domain is None and options.get("max_attributes", 0) is None:
             options["max_attributes"] = MAX_ATTRIBUTES
-        weights = checked_weights(self.weights, len(domain))
+        weights = cards.checked_weights(self.weights, len(domain))
         codes = domain.encode(rows)
         given = read_labels(y)
         classes, leaks = self._public_classes(given)
@@ -181,6 +182,7 @@ class ZeroOneClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
         positives = (1,) if len(classes) == 2 else range(len(classes))
         tables = [CellTable.from_codes(codes, labels == i, domain.levels) for i in positives]
         trainers = [partial(mechanism.train, table, weights) for table in tables]
+        self._warn_of_repeated_fits(counted=self.ledger is not None)
         return self._release(trainers, conditions, options, domain, classes, features)
 
     def fit_cells(self, cells: CellTable | ClassCounts) -> ZeroOneClassifier:
@@ -200,20 +202,19 @@ class ZeroOneClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
         Raises:
             DomainError: The cells are not of ``domain`` and ``classes``. Nothing is charged.
             ParameterError: A parameter is missing or out of range. Nothing is charged.
-            ProblemError: As :meth:`fit`.
-            LedgerError: As :meth:`fit`.
-            UncertifiedError: As :meth:`fit`.
+            PrivacyError: As :meth:`fit`.
         """
         mechanism, options = select(
             self.mechanism, {name: getattr(self, name) for name in DEFAULTS}
         )
         domain, features = self._stated_schema()
-        weights = checked_weights(self.weights, len(domain))
+        weights = cards.checked_weights(self.weights, len(domain))
         if self.classes is None:
             raise ParameterError("classes: cells hold no labels; pass classes=(negative, positive)")
         classes = check_labels(self.classes)
-        tables = tables_of(cells, domain, classes)
+        tables = cards.tables_of(cells, domain, classes)
         trainers = [partial(mechanism.train, table, weights) for table in tables]
+        self._warn_of_repeated_fits(counted=self.ledger is not None)
         return self._release(trainers, (), options, domain, classes, features)
 
     def _release(
@@ -226,8 +227,7 @@ class ZeroOneClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
         features: dict[str, Any],
     ) -> ZeroOneClassifier:
         """Run the mechanism, and keep what it releases."""
-        self._warn_of_repeated_fits(counted=self.ledger is not None)
-        self.release_ = release_card(trainers, self._common(conditions), options, domain, classes)
+        self.release_ = cards.release(trainers, self._common(conditions), options, domain, classes)
         self._order = sorted_order(classes)
         self.classes_ = label_array([classes[i] for i in self._order])
         self.__dict__.pop("feature_names_in_", None)  # Of an earlier fit to columns with names.
@@ -264,7 +264,7 @@ class ZeroOneClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
 
     def _stated_schema(self) -> tuple[Domain, dict[str, Any]]:
         """The domain that was given, and what scikit-learn wants known of its columns."""
-        domain = checked_domain(self.domain)
+        domain = cards.checked_domain(self.domain)
         names = np.asarray(domain.columns, dtype=object)
         return domain, {"n_features_in_": len(names), "feature_names_in_": names}
 

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 class FromSources:
     """Tables made where the rows are.
 
-    Every constructor takes the attributes (such as an ``oracle_dp.Domain``), the target, whose levels
-    are the classes, and the name of a column that says how many rows each row stands for (default:
-    one). They encode and count in the engine, and give the same table of the same rows: distinct
-    rows of codes in lexicographic order. A :class:`CellTable` has two classes, negative first.
-    Errors name the column and where it is, and show no entry.
+    Every constructor takes the attributes (such as an ``oracle_dp.Domain``), the target, whose
+    levels are the classes, and the name of a column that says how many rows each row stands for
+    (default: one). They encode and count in the engine, and give the same table of the same rows:
+    distinct rows of codes in lexicographic order. A :class:`CellTable` has two classes, negative
+    first. Errors name the column and where it is, and show no entry.
     """
 
     @classmethod

@@ -39,7 +39,7 @@ def count_dask(frame: Any, schema: Schema) -> Tally:
     ]
     while len(level) > 1:
         level = [merge(level[i : i + FAN_IN]) for i in range(0, len(level), FAN_IN)]
-    (found,) = dask.compute(level[0])
+    found: Found = dask.compute(level[0])[0]
     if isinstance(found, str):
         raise ProblemError(found)
     return found
@@ -62,13 +62,10 @@ def _count(partition: pd.DataFrame, schema: Schema, promised: dict[str, str], nu
 
 def _merge(parts: Sequence[Found]) -> Found:
     """The sum, or the first thing that is wrong."""
-    first = parts[0]
-    for other in parts:
-        if isinstance(other, str):
-            return other
-    assert isinstance(first, Tally)
-    total = Tally(first.levels, first.n_classes)
+    total: Tally | None = None
     for part in parts:
-        assert isinstance(part, Tally)
+        if isinstance(part, str):
+            return part
+        total = Tally(part.levels, part.n_classes) if total is None else total
         total.update(part)
-    return total
+    return total or "there are no partitions"

@@ -23,7 +23,7 @@ INTEGERS = {
     *("utinyint", "usmallint", "uinteger", "ubigint", "uhugeint"),
 }
 FLOATS = {"float", "double"}
-TEXT = {"varchar", "enum"}
+TEXT = {"varchar", "enum", "null"}
 
 
 def count_duckdb(rows: Any, schema: Schema, connection: Any) -> Tally:

@@ -20,7 +20,7 @@ class Encoding(Protocol):
     """How the entries of one column become codes of levels; local, entry by entry.
 
     One of ``categories`` and ``edges`` is empty. With ``categories`` an entry's level is that equal
-    to its text, ``str(entry)``. With ``edges`` it is the number of edges that are at most the entry.
+    to its text, ``str(entry)``; with ``edges`` it is the number of edges up to the entry.
     """
 
     @property
@@ -91,7 +91,7 @@ class Schema:
         read = {part.column for part in schema.parts[:-1]}
         if target.column in read or counts in {*read, target.column}:
             raise ProblemError(
-                "attributes, target and counts: each needs columns of its own, and one is named twice"
+                "attributes, target and counts: a column is named twice; each needs its own"
             )
         return schema
 
