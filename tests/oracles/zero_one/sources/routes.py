@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from oracle_dp import Categorical, Domain
-from oracles.zero_one import ClassCounts
+from oracles.zero_one import CellTable, ClassCounts
 
 Route = Callable[[pa.Table, Path, Domain, Categorical, str | None], ClassCounts]
 
@@ -57,11 +57,13 @@ ROUTES: dict[str, Route] = {
 
 def same(one: Any, other: Any) -> bool:
     """Whether two tables are the same, entry by entry and in order."""
-    names = (
-        ("codes", "counts") if isinstance(one, ClassCounts) else ("codes", "positive", "negative")
-    )
-    return (
-        type(one) is type(other)
-        and one.levels == other.levels
-        and all(getattr(one, name).tolist() == getattr(other, name).tolist() for name in names)
-    )
+    return entries(one) == entries(other)
+
+
+def entries(table: CellTable | ClassCounts) -> tuple[Any, ...]:
+    """All that a table holds."""
+    if isinstance(table, CellTable):
+        counts = [table.negative.tolist(), table.positive.tolist()]
+    else:
+        counts = table.counts.tolist()
+    return type(table), table.levels, table.codes.tolist(), counts

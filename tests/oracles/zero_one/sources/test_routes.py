@@ -250,5 +250,5 @@ def test_a_frame_is_asked_for_by_name() -> None:
         CellTable.from_dask(wrong, domain, TARGET)
     with pytest.raises(ProblemError, match="a duckdb relation, a table's name or a query"):
         CellTable.from_duckdb(wrong, domain, TARGET)
-    with pytest.raises(ProblemError, match="several of these, or a pyarrow.dataset"):
+    with pytest.raises(ProblemError, match="a folder, several of these"):
         CellTable.from_parquet(3, domain, TARGET)
