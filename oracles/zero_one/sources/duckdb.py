@@ -112,32 +112,34 @@ def _query(schema: Schema, types: dict[str, str]) -> str:
 
 
 def _code(part: Encoding, kind: str) -> str:
-    """An expression for the code of a column's entry."""
-    return _bin(part, kind) if part.edges else _category(part, kind)
+    """An expression for the code of a column's entry, in as few bytes as will do."""
+    width = "TINYINT" if part.n_levels < 100 else "INTEGER"
+    return _bin(part, kind, width) if part.edges else _category(part, kind, width)
 
 
-def _bin(part: Encoding, kind: str) -> str:
+def _bin(part: Encoding, kind: str, width: str) -> str:
     """How many edges are at most the number."""
     column = _name(part.column)
     missing, infinite, other = (
-        _reason(part, entry) for entry in (float("nan"), float("inf"), "text")
+        f"({_reason(part, entry)})::{width}" for entry in (float("nan"), float("inf"), "text")
     )
     if kind not in INTEGERS | FLOATS | {"decimal"}:
         return f"CASE WHEN {column} IS NULL THEN {missing} ELSE {other} END"
     number = f"{column}::DOUBLE"
     below = " ".join(
-        f"WHEN {number} < {_double(edge)} THEN {code}" for code, edge in enumerate(part.edges)
+        f"WHEN {number} < {_double(edge)} THEN {code}::{width}"
+        for code, edge in enumerate(part.edges)
     )
     return (
         f"CASE WHEN {column} IS NULL OR isnan({number}) THEN {missing} "
-        f"WHEN isinf({number}) THEN {infinite} {below} ELSE {len(part.edges)} END"
+        f"WHEN isinf({number}) THEN {infinite} {below} ELSE {len(part.edges)}::{width} END"
     )
 
 
-def _category(part: Encoding, kind: str) -> str:
+def _category(part: Encoding, kind: str, width: str) -> str:
     """The place of an entry's text among the categories."""
     column = _name(part.column)
-    missing, other = (_reason(part, entry) for entry in (None, _stranger(part)))
+    missing, other = (f"({_reason(part, entry)})::{width}" for entry in (None, _stranger(part)))
     if kind in FLOATS:
         found = _float(part, column)
     elif kind in TEXT | INTEGERS:
@@ -149,13 +151,14 @@ def _category(part: Encoding, kind: str) -> str:
             f"column {part.column!r} is of type {kind}; cast it to VARCHAR, whose text is compared"
         )
     absent = f"{column} IS NULL" + (f" OR isnan({column})" if kind in FLOATS else "")
-    return f"CASE WHEN {absent} THEN {missing} ELSE coalesce({found}, {other}) END"
+    # In this order, since entries that have a level are many and those that have none are none.
+    return f"coalesce(({found})::{width}, CASE WHEN {absent} THEN {missing} ELSE {other} END)"
 
 
 def _text(part: Encoding, text: str) -> str:
     # An enumeration is looked up by hashing, which a CASE of thousands of texts is not.
     levels = ", ".join(map(_quoted, part.categories))
-    return f"enum_code(TRY_CAST({text} AS ENUM ({levels})))::INTEGER"
+    return f"enum_code(TRY_CAST({text} AS ENUM ({levels})))"
 
 
 def _float(part: Encoding, column: str) -> str:
