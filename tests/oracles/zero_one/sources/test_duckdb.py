@@ -54,7 +54,7 @@ def test_a_connection_of_our_own_never_spills(tmp_path: Path) -> None:
 
     def watched(path: str, config: dict[str, str]) -> duckdb.DuckDBPyConnection:
         made = connect(path, config=config)
-        made.execute("SET memory_limit = '30MB'")
+        made.execute("SET memory_limit = '100MB'")
         with pytest.raises(duckdb.OutOfMemoryException) as refused:
             made.execute(grouped)
         refusals.append(str(refused.value))
@@ -65,7 +65,7 @@ def test_a_connection_of_our_own_never_spills(tmp_path: Path) -> None:
         assert CellTable.from_duckdb("SELECT 'f' AS s, 'no' AS y", domain, target).n_rows == 1
     assert len(refusals) == 1
     # Where it may spill, that is no refusal.
-    spills = {"memory_limit": "30MB", "temp_directory": str(tmp_path)}
+    spills = {"memory_limit": "100MB", "temp_directory": str(tmp_path)}
     with connect(":memory:", config=spills) as made:
         assert made.execute(grouped).fetchall() == [(3_000_000,)]
 
