@@ -263,7 +263,8 @@ def _check_levels(single: Single, codes: IntArray) -> None:
     """Refuse codes that are a ``Problem``."""
     lowest = int(codes.min(initial=0))
     if lowest < 0:
+        refusal = single.refusal(lowest)
         raise DomainError(
-            f"column {single.column!r} {single.refusal(lowest)}; domain.outside(data) shows the "
-            "curator what does not fit"
+            f"column {single.column!r} {refusal}; domain.outside(data) shows the curator what does "
+            "not fit"
         )

@@ -12,8 +12,8 @@ import pandas as pd
 from oracles.errors import ProblemError
 from oracles.zero_one.cells import MAX_TOTAL, IntArray
 
-DENSE = 2**22
-"""Largest number of counts that are kept for all combinations of levels, 32 MB of them."""
+DENSE = 2**20
+"""Largest number of counts that are kept for all combinations of levels, 8 MB of them."""
 
 SLACK = 2**20
 """Distinct rows that may wait to be merged."""
