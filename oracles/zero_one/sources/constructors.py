@@ -111,8 +111,10 @@ class FromSources:
             attributes: The attributes.
             target: The labels' column and classes.
             counts: A column of counts.
-            connection: Where a name or query is looked up. Default: a database in memory, of this
-                call's own, that never spills to disk. Your own may, as it is configured.
+            connection: Where a name or query is looked up, and of a relation what Ctrl-C stops;
+                without it, Ctrl-C waits for the relation's query. Default for a name or query: a
+                database in memory, of this call's own, that never spills to disk. Your own may,
+                as it is configured.
 
         Raises:
             ProblemError: As :meth:`from_frame`; a column's type has no text of its own, so that it

@@ -7,6 +7,7 @@ combination. The expressions are written from the schema alone, which is public.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -30,17 +31,17 @@ def count_duckdb(rows: Any, schema: Schema, connection: Any) -> Tally:
     """Count the rows of a relation; see :meth:`FromSources.from_duckdb`."""
     duckdb = needed("duckdb", "duckdb")
     if isinstance(rows, duckdb.DuckDBPyRelation):
-        return _count(rows, schema)
+        return _count(rows, schema, connection)
     if not isinstance(rows, str):
         raise ProblemError(
             f"rows: a duckdb relation, a table's name or a query expected, not a "
             f"{type(rows).__name__}"
         )
     if connection is not None:
-        return _count(_relation(connection, rows), schema)
+        return _count(_relation(connection, rows), schema, connection)
     # Spilling would write private rows to disk: the connection of one's own says where.
     with duckdb.connect(":memory:", config={"temp_directory": ""}) as own:
-        return _count(_relation(own, rows), schema)
+        return _count(_relation(own, rows), schema, own)
 
 
 def _relation(connection: Any, rows: str) -> Any:
@@ -57,7 +58,7 @@ def _relation(connection: Any, rows: str) -> Any:
     raise ProblemError(f"rows: the query {problem}; run it by itself to see why")
 
 
-def _count(relation: Any, schema: Schema) -> Tally:
+def _count(relation: Any, schema: Schema, connection: Any) -> Tally:
     duckdb = needed("duckdb", "duckdb")
     schema.check_columns(relation.columns)
     types = {
@@ -66,7 +67,7 @@ def _count(relation: Any, schema: Schema) -> Tally:
     problem = ""
     found = {}
     try:
-        found = relation.query("rows_to_count", _query(schema, types)).fetchnumpy()
+        found = _fetched(relation.query("rows_to_count", _query(schema, types)), connection)
     except duckdb.Error as error:
         # Not DuckDB's own words, nor its error behind ours: they quote entries.
         problem = type(error).__name__
@@ -79,6 +80,19 @@ def _count(relation: Any, schema: Schema) -> Tally:
         for i, part in enumerate(schema.parts)
     ]
     return tally(schema, codes, _counts(schema, found))
+
+
+def _fetched(query: Any, connection: Any) -> dict[str, Any]:
+    """What a query gives; in a thread, since DuckDB by itself notices Ctrl-C when it is done."""
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(query.fetchnumpy)
+        try:
+            found: dict[str, Any] = running.result()
+        except KeyboardInterrupt:
+            if connection is not None:
+                connection.interrupt()
+            raise
+    return found
 
 
 def _counts(schema: Schema, found: dict[str, Any]) -> IntArray:

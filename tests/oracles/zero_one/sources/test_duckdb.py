@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
@@ -115,3 +119,26 @@ def test_thousands_of_categories(connection: duckdb.DuckDBPyConnection) -> None:
     found = CellTable.from_duckdb(query, many, Categorical("y", ("False", "True")))
     assert (found.n_cells, found.n_rows) == (9000, 20_000)
     assert found.codes[:, 0].tolist() == np.arange(9000).tolist()
+
+
+LONG = """
+import duckdb, sys
+from oracle_dp import Binned, Categorical, Domain
+from oracles.zero_one import CellTable
+
+print("begun", flush=True)
+query = "SELECT a.range * b.range AS x, 'no' AS y FROM range(1000000) a, range(1000000) b"
+CellTable.from_duckdb(query, Domain([Binned("x", [1])]), Categorical("y", ["no", "yes"]))
+"""
+
+
+def test_ctrl_c_stops_a_long_query() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", LONG], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "begun\n"
+        time.sleep(1)
+        running.send_signal(signal.SIGINT)
+        _, told = running.communicate(timeout=30)  # Left alone it would take hours.
+    assert told.rstrip().endswith("KeyboardInterrupt")
