@@ -13,6 +13,9 @@ from oracles.errors import ProblemError
 from oracles.zero_one.sources.engines import needed
 from oracles.zero_one.sources.schema import Schema
 
+BUFFER = 2**20
+"""Bytes of a column that are read at once; without it, all of a row group's are."""
+
 
 @dataclass(frozen=True, slots=True)
 class File:
@@ -45,6 +48,7 @@ class File:
             read_dictionary=list(text),
             filesystem=self.filesystem,
             pre_buffer=False,
+            buffer_size=BUFFER,
         )
 
 
