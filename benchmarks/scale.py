@@ -229,6 +229,7 @@ def _in_turns(large: CellTable, small: CellTable, repeats: int) -> dict[str, Any
                 raise SystemExit("an optimum is not proven")
             facts[name] = {
                 "rows": table.n_rows,
+                "cells_with_rows": int(np.count_nonzero(table.positive + table.negative)),
                 "errors": int(solution.objective or 0),
                 "nodes": nodes(),
             }
