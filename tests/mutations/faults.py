@@ -294,4 +294,11 @@ FAULTS = [
         ("tests/oracle_dp/test_domain.py",),
     ),
     *CONVEX_FAULTS,
+    Fault(
+        "an edge that belongs to the level below, in SQL",
+        "oracles/zero_one/sources/duckdb.py",
+        'f"WHEN {number} < {_double(edge)}',
+        'f"WHEN {number} <= {_double(edge)}',
+        ("tests/oracles/zero_one/sources/test_routes.py", "-k", "in_memory"),
+    ),
 ]
