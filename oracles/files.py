@@ -200,6 +200,9 @@ def _scan_mps(name: str, text: str) -> bool:
         fields = line.split()
         if line.upper().startswith("*SENSE:"):
             senses.add(line[len("*SENSE:") :].strip().upper())
+        if not fields and section not in ("", "NAME"):
+            # Where HiGHS 1.16 falls back to fixed columns, it reads an empty line for ever.
+            raise ModelFileError(f"{name}: line {number} is empty: take empty lines out")
         if not fields or line.startswith("*"):
             continue
         if not line[0].isspace():
@@ -212,7 +215,6 @@ def _scan_mps(name: str, text: str) -> bool:
             # HiGHS 1.16 reads a line of COLUMNS with one field for ever.
             raise ModelFileError(f"{name}: line {number} has too few fields")
         elif section == "ROWS" and fields[0].upper() not in ("N", "L", "G", "E"):
-            # With such a row, HiGHS 1.16 reads a blank line of RANGES for ever.
             raise ModelFileError(f"{name}: line {number} states no kind of row (N, L, G or E)")
         elif section == "COLUMNS" and "'MARKER'" not in fields:
             columns.add(fields[0])

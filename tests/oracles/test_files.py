@@ -163,7 +163,13 @@ ENTRY = "    y         cost      2.0   first  1.0"
         (MPS[: MPS.index("second    1.0\nBOUNDS") + 6], "m.mps", "line 14"),
         (LP.replace("End\n", ""), "m.lp", "truncated"),
         (LP[: LP.index("y <= 4")], "m.lp", "truncated"),
-        # HiGHS 1.16 reads the first two of these for ever; a fuzzer found the first.
+        # HiGHS 1.16 reads the first three of these for ever; a fuzzer found two.
+        (
+            MPS.replace(
+                "    MARKER    'MARKER'  'INTORG'", "    M R K  'MARKER'  'INTORG'"
+            ).replace("BOUNDS", "BOUNDS\n"),
+            *("m.mps", "line 16 is empty"),
+        ),
         (
             "NAME\nROWS\n N  cost\n LX first\nCOLUMNS\n x  cost 1 first 1\nRANGES\n\nENDATA\n",
             *("m.mps", "line 4 states no kind of row"),
