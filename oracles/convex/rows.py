@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
-from scipy.linalg.blas import dsyrk
+from numpy.typing import ArrayLike, NDArray
 
 from oracles.arrays import FloatArray, floats
+from oracles.convex._blocks import Block, DenseBlock, SparseBlock
 from oracles.errors import ProblemError
+
+ResultT = TypeVar("ResultT")
 
 BLOCK_BYTES = 1 << 19
 """Of rows at a time: a block is read from memory once and served from the cache after that."""
@@ -72,6 +75,25 @@ class Rows:
         """Sum of the weights: the number of records, when weights count them."""
         return float(self.weights.sum())
 
+    @cached_property
+    def largest_norm(self) -> float:
+        """See :class:`RowSet`."""
+        return float(self.norms().max(initial=0.0))
+
+    @cached_property
+    def sum_of_squares(self) -> float:
+        """See :class:`RowSet`."""
+        return float(self.weights @ self.norms() ** 2)
+
+    def map(self, function: Callable[[Iterable[Rows]], ResultT]) -> Iterator[ResultT]:
+        """See :class:`RowSet`; one part, all of the rows."""
+        yield function((self,))
+
+    def sampled(self, records: NDArray[np.int64]) -> Rows:
+        """See :class:`RowSet`."""
+        ends = np.cumsum(self.weights)
+        return self.taken(np.searchsorted(ends, records, side="right")).counted_once()
+
     def norms(self) -> FloatArray:
         """Euclidean norm of each row, shape ``(n,)``."""
         if isinstance(self.matrix, np.ndarray):
@@ -128,59 +150,6 @@ class Rows:
             for start in range(0, self.n_rows, step):
                 stop = min(start + step, self.n_rows)
                 yield SparseBlock(self.matrix, start, stop, self.weights[start:stop])
-
-
-class DenseBlock:
-    """Consecutive rows of an array."""
-
-    def __init__(self, rows: FloatArray, weights: FloatArray) -> None:
-        self.rows = rows
-        self.weights = weights
-
-    def margins(self, w: FloatArray) -> FloatArray:
-        """``Z w``."""
-        return np.asarray(self.rows @ w)
-
-    def add_combination(self, coefficients: FloatArray, out: FloatArray) -> None:
-        """``out += Z' coefficients``."""
-        out += coefficients @ self.rows
-
-    def add_second_moment(self, coefficients: FloatArray, out: FloatArray) -> None:
-        """Lower triangle of ``out += Z' diag(coefficients) Z``, nonnegative coefficients."""
-        scaled = self.rows * np.sqrt(coefficients)[:, None]
-        # The transposes are Fortran-ordered views, so BLAS works in place and on half the matrix.
-        dsyrk(1.0, scaled.T, beta=1.0, c=out.T, trans=0, lower=0, overwrite_c=1)
-
-
-class SparseBlock:
-    """Consecutive rows of a compressed sparse matrix."""
-
-    def __init__(self, rows: sp.csr_array, start: int, stop: int, weights: FloatArray) -> None:
-        self.parts = rows.data, rows.indices, rows.indptr[start : stop + 1]
-        self.weights = weights
-
-    def margins(self, w: FloatArray) -> FloatArray:
-        """``Z w``."""
-        from oracles.convex import _kernels
-
-        out = np.empty(len(self.weights))
-        _kernels.margins(*self.parts, w, out)
-        return out
-
-    def add_combination(self, coefficients: FloatArray, out: FloatArray) -> None:
-        """``out += Z' coefficients``."""
-        from oracles.convex import _kernels
-
-        _kernels.add_combination(*self.parts, coefficients, out)
-
-    def add_second_moment(self, coefficients: FloatArray, out: FloatArray) -> None:
-        """Lower triangle of ``out += Z' diag(coefficients) Z``."""
-        from oracles.convex import _kernels
-
-        _kernels.add_second_moment(*self.parts, coefficients, out.reshape(-1))
-
-
-Block = DenseBlock | SparseBlock
 
 
 def _labels(given: ArrayLike | None) -> FloatArray | None:
