@@ -1,4 +1,4 @@
-"""Independent calls on joblib's workers: processes here, or whatever ``joblib.parallel_config`` says.
+"""Independent calls on joblib's workers: processes, or what ``joblib.parallel_config`` says.
 
 What a call needs is shipped in memory: to each process once, or once to a Dask cluster, on every
 worker of it. Nothing is drawn here, so calls of a worker that died can be made again.
@@ -47,23 +47,37 @@ def in_order(
         for item in items:
             yield function(shared, item)
         return
-    done = attempts = 0
-    while done < len(items):
+    done = 0
+    for attempt in range(ATTEMPTS):
         try:
             for result in _started(function, shared, items[done:], n_jobs):
                 yield result
                 done += 1
-        except _deaths() as error:
-            attempts += 1
-            died = type(error).__name__
-            if attempts < ATTEMPTS:
-                continue
-        else:
             return
+        except _deaths() as error:
+            _check_attempts(attempt, error)
+
+
+def retried(run: Callable[[], ResultT]) -> ResultT:
+    """What ``run`` gives, made again if workers die.
+
+    Raises:
+        WorkerError: They did so ``ATTEMPTS`` times.
+    """
+    for attempt in range(ATTEMPTS):
+        try:
+            return run()
+        except _deaths() as error:
+            _check_attempts(attempt, error)
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _check_attempts(attempt: int, error: BaseException) -> None:
+    if attempt + 1 == ATTEMPTS:
         raise WorkerError(
-            f"workers died {ATTEMPTS} times ({died}): too little memory for the data on each of "
-            "them, perhaps; use fewer"
-        )
+            f"workers died {ATTEMPTS} times ({type(error).__name__}): perhaps each of them has too "
+            "little memory for the data"
+        ) from None
 
 
 def _started(

@@ -1,4 +1,4 @@
-"""Newton's method with a line search, over R^d or a ball: a pass over the rows and O(d^3) a step."""
+"""Newton's method with a line search, over R^d or a ball: a pass over the rows a step."""
 
 from __future__ import annotations
 
