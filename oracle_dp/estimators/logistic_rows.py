@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import is_numeric_dtype
 
 from oracle_dp.domain import Domain
 from oracle_dp.errors import DomainError, ParameterError, PrivacyLeakWarning
 from oracle_dp.estimators.labels import Label, check_classes, class_codes, read_labels
-from oracle_dp.estimators.linear_model import joint_bound, one_hot, with_constant
+from oracle_dp.estimators.linear_model import joint_bound, one_hot
 from oracle_dp.privacy import Contingency, ContingencyKind
 from oracle_dp.record_losses import LinearModelLoss
 from oracles.arrays import FloatArray
@@ -60,21 +61,26 @@ class RowReading:
             DomainError: The frame does not fit. Names the column and no value.
             ProblemError: A number is missing or infinite.
         """
-        held = self.features(frame).scaled_to(self.bound)
-        signs = self._signs(frame[self.target])
-        return Rows(with_constant(held, self.bound) if self.intercept else held.matrix, signs)
+        rows = self.features(frame).scaled_to(self.bound)
+        if self.intercept:
+            rows = rows.with_constant(self.bound)
+        return rows.signed(self._signs(frame[self.target]))
 
     def features(self, frame: pd.DataFrame) -> Rows:
         """The rows as they are: without labels, constant and bound."""
         if self.domain is not None:
-            return Rows(one_hot(self.domain, frame[list(self.columns)]))
-        for column in self.columns:
-            kind = frame[column].dtype
-            if not (pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind)):
-                raise DomainError(
-                    f"column {column!r} holds no numbers; give the domain of its categories"
-                )
-        return Rows(frame[list(self.columns)].to_numpy(dtype=np.float64, na_value=np.nan))
+            return Rows(one_hot(self.domain, frame))
+        table = frame[list(self.columns)]
+        kinds = set(table.dtypes)
+        if not all(map(is_numeric_dtype, kinds)):
+            others = (c for c, kind in table.dtypes.items() if not is_numeric_dtype(kind))
+            raise DomainError(
+                f"column {next(others)!r} holds no numbers; give the domain of its categories"
+            )
+        single = len(kinds) == 1 and isinstance(next(iter(kinds)), np.dtype)
+        return Rows(
+            table.to_numpy() if single else table.to_numpy(dtype=np.float64, na_value=np.nan)
+        )
 
     def _signs(self, labels: pd.Series[Any]) -> FloatArray:
         positions, distinct = pd.factorize(labels)
@@ -119,7 +125,7 @@ def losses_of(
         raise DomainError(f"X: {error}") from None
     held = rows.scaled_to(bound)
     losses = LinearModelLoss.from_data(
-        with_constant(held, bound) if intercept else held.matrix,
+        (held.with_constant(bound) if intercept else held).matrix,
         signs,
         norm_bound=joint_bound(bound, intercept),
         size=size,

@@ -118,7 +118,7 @@ class File:
                 columns=list(columns),
                 use_threads=False,
             ):
-                yield batch.to_pandas()[list(columns)]
+                yield batch.select(list(columns)).to_pandas()
         except (OSError, lib.ArrowException) as error:
             kind = type(error).__name__
         else:

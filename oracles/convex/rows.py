@@ -122,6 +122,33 @@ class Rows:
         """Every row divided by a positive number."""
         return self if factor == 1 else self._with(self.matrix / factor, self.weights)
 
+    def signed(self, labels: ArrayLike) -> Rows:
+        """Every row times its label.
+
+        Raises:
+            ProblemError: There is not one label, -1 or 1, per row.
+        """
+        signs = _labels(labels)
+        if signs is None or len(signs) != self.n_rows:
+            raise ProblemError("labels: one per row of features expected")
+        return self._with(_times(self.matrix, signs), self.weights)
+
+    def with_constant(self, value: float) -> Rows:
+        """The rows with a last column of one value."""
+        constant = np.full((self.n_rows, 1), value)
+        if isinstance(self.matrix, np.ndarray):
+            return self._with(np.hstack([self.matrix, constant]), self.weights)
+        # hstack would be slower by far: its columns are not taken to be in order.
+        n, d, old = self.n_rows, self.dimension, self.matrix
+        ends = old.indptr[1:]
+        data, indices = (
+            np.insert(entries, ends, last)
+            for entries, last in ((old.data, value), (old.indices, d))
+        )
+        ends_of_rows = old.indptr + np.arange(n + 1, dtype=old.indptr.dtype)
+        matrix = sp.csr_array((data, indices, ends_of_rows), shape=(n, d + 1))
+        return self._with(matrix, self.weights)
+
     def taken(self, chosen: Any) -> Rows:
         """The rows at the chosen positions."""
         return self._with(self.matrix[chosen], self.weights[chosen])
@@ -168,7 +195,7 @@ def _signed(features: Any, labels: FloatArray | None) -> FloatArray | sp.csr_arr
         matrix: Any = sp.csr_array(features, dtype=np.float64, copy=True)
         matrix.sum_duplicates()  # Sorts the columns too, as the kernels need.
     else:
-        matrix = np.ascontiguousarray(floats("features", features))
+        matrix = floats("features", features)
     if matrix.ndim != 2 or matrix.shape[1] < 1:
         raise ProblemError(
             f"features: shape (n, d) with d >= 1 expected, shape {matrix.shape} given"
