@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
@@ -168,8 +169,11 @@ class LogisticRegression(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[
             UncertifiedError: A minimum was not proven. The charge stays.
         """
         train, options = select(self.method, self.options, streamed=True)
-        if not isinstance(source, Source):
-            raise ParameterError(f"source: a source expected, not a {type(source).__name__}")
+        if not isinstance(source, Source) or isinstance(source, pd.DataFrame):
+            raise ParameterError(
+                f"source: one of oracle_dp.sources expected, not a {type(source).__name__}; for "
+                "rows in memory there is fit(X, y)"
+            )
         if self.classes is None:
             raise ParameterError("classes: streamed rows need them; pass (negative, positive)")
         self._check_domain()

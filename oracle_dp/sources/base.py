@@ -75,17 +75,6 @@ class Guarded(Generic[ResultT]):
             return Refusal(f"{place}: {error}")
 
 
-def accepted(found: ResultT | Refusal) -> ResultT:
-    """What was found.
-
-    Raises:
-        DomainError: It is a refusal.
-    """
-    if isinstance(found, Refusal):
-        raise DomainError(found.text)
-    return found
-
-
 def rows_per_piece(n_columns: int) -> int:
     """So that a piece of numbers is some megabytes."""
     return min(1 << 16, max(1 << 10, (1 << 20) // max(1, n_columns)))

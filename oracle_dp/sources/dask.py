@@ -13,7 +13,6 @@ from oracle_dp.sources.base import (
     Guarded,
     PartFunction,
     Refusal,
-    accepted,
     check_columns,
     needed,
     rows_per_piece,
@@ -75,7 +74,10 @@ class DaskSource:
         except (OSError, ValueError, TypeError, LookupError) as error:
             kind = type(error).__name__
         else:
-            yield from map(accepted, results)
+            for found in results:
+                if isinstance(found, Refusal):
+                    raise DomainError(found.text)
+                yield found
             return
         raise DomainError(f"{_unreadable(parts)} cannot be read ({kind})")
 

@@ -15,7 +15,7 @@ from oracle_dp.errors import DomainError
 from oracle_dp.sources.base import (
     Guarded,
     PartFunction,
-    accepted,
+    Refusal,
     check_columns,
     needed,
     rows_per_piece,
@@ -74,14 +74,24 @@ class ParquetSource:
 
         groups = [(file, k) for file in self._files for k in range(file.footer.num_row_groups)]
         guarded = delayed(Guarded(function))
+        refusals: list[Refusal] = []
+
+        def calls() -> Iterator[Any]:
+            for (file, k), given in zip(groups, each, strict=True):
+                if refusals:
+                    return
+                place = f"{file.path}: row group {k}"
+                yield guarded(place, file.pieces(k, self.columns), given)
+
         # Threads: what takes long is pyarrow's and BLAS's work, which lets others run.
         run = Parallel(n_jobs=self.n_jobs, backend="threading", return_as="generator")
-        calls = (
-            guarded(f"{file.path}: row group {k}", file.pieces(k, self.columns), given)
-            for (file, k), given in zip(groups, each, strict=True)
-        )
-        for found in run(calls):
-            yield accepted(found)
+        for found in run(calls()):
+            if isinstance(found, Refusal):
+                refusals.append(found)
+            elif not refusals:
+                yield found
+        if refusals:
+            raise DomainError(refusals[0].text)
 
 
 @dataclass(frozen=True, eq=False)
