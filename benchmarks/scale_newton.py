@@ -5,7 +5,8 @@
 
 Writes synthetic rows into FOLDER unless they are there, runs a double-noise Newton iteration over
 them in a process of its own, whose peak of resident memory is the operating system's figure, and
-removes them unless told to keep them. Two layouts, from a seed, both of d = 105 with the intercept's column:
+removes them unless told to keep them. Two layouts, from a seed, both of d = 105 with the
+intercept's column:
 
 * ``dense``: 104 columns of 32-bit floats, normal, divided by 12, not compressed;
 * ``codes``: Adult-like; six numbers become bins and eight columns are text in dictionaries, 14

@@ -53,7 +53,7 @@ def test_all_rows_come_in_the_files_order(folder, n_jobs, monkeypatch) -> None:
 
 def test_no_file_and_no_column(folder, tmp_path) -> None:
     for paths in (tmp_path / "none.parquet", str(tmp_path / "x*.parquet"), []):
-        with pytest.raises(DomainError, match="no such file|no file is named"):
+        with pytest.raises(DomainError, match=r"no such file|no file is named"):
             ParquetSource(paths)
     with pytest.raises(DomainError, match="'weight' is missing"):
         ParquetSource(folder).select(["weight"])
@@ -137,7 +137,7 @@ def test_a_file_that_changes_in_mid_run_ends_it_and_the_charge_stays(folder, mon
 
     monkeypatch.setattr(ledger, "charge", charge_and_change)
     fitted = classifier(ledger=ledger, dataset="d")
-    with pytest.raises(DomainError, match="part-1.parquet: row group 0: the file has changed"):
+    with pytest.raises(DomainError, match=r"part-1.parquet: row group 0: the file has changed"):
         fitted.fit_blocks(ParquetSource(folder), "label")
     assert len(ledger.charges) == 1
     assert not hasattr(fitted, "release_")

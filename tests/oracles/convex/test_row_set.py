@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -49,7 +50,7 @@ def sample(n: int = 500, d: int = 4, *, sparse: bool = False) -> tuple[Rows, Lis
     # Uneven parts, one of them empty and one without pieces.
     cuts = [0, 7, 7, 130, n - 1, n]
     parts = []
-    for low, high in zip(cuts, cuts[1:], strict=False):
+    for low, high in itertools.pairwise(cuts):
         middle = (low + high) // 2
         parts.append([(table[i:j], y[i:j]) for i, j in ((low, middle), (middle, high))])
     return Rows(table, y), Lists([*parts, []])
