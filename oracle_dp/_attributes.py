@@ -11,43 +11,22 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from itertools import pairwise, product
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from oracle_dp._columns import as_float, distinct_values, is_number, read_numbers
+from oracle_dp._columns import as_float, distinct_values, is_number
+from oracle_dp._single import IntArray, Problem, ReadsOneColumn, bins
 from oracle_dp.errors import DomainError
-
-IntArray: TypeAlias = NDArray[np.int64]
 
 MAX_LEVELS = 1_000_000
 """Of a crossed attribute: each level is listed wherever the domain is."""
 
 
-class Problem(IntEnum):
-    """Why an entry has no level. Negative, so that it can stand where a level would."""
-
-    MISSING = -1
-    NOT_A_CATEGORY = -2
-    NOT_A_NUMBER = -3
-    INFINITE = -4
-
-
-class _Single:
-    """What reads one column."""
-
-    @property
-    def parts(self) -> tuple[Self]:
-        """The attribute itself."""
-        return (self,)
-
-
 @dataclass(frozen=True)
-class Categorical(_Single):
+class Categorical(ReadsOneColumn):
     """An attribute with a public list of categories; category ``i`` has code ``i``.
 
     A value belongs to the category equal to its text, ``str(value)``: the integer 1 is ``"1"``,
@@ -85,6 +64,11 @@ class Categorical(_Single):
         return self.name
 
     @property
+    def edges(self) -> tuple[float, ...]:
+        """None: the column is read as text."""
+        return ()
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """What each code stands for: the categories themselves."""
         return self.categories
@@ -104,7 +88,7 @@ class Categorical(_Single):
 
 
 @dataclass(frozen=True)
-class Binned(_Single):
+class Binned(ReadsOneColumn):
     """A number cut at public edges: ``k`` edges give ``k + 1`` levels.
 
     The levels are ``(-inf, e[0])``, ``[e[0], e[1])``, ..., ``[e[k-1], inf)``, so that every
@@ -141,6 +125,11 @@ class Binned(_Single):
         return self.name
 
     @property
+    def categories(self) -> tuple[str, ...]:
+        """None: the column is read as a number."""
+        return ()
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """What each code stands for: ``"< 30"``, ``"30 to < 40"``, ``">= 40"``."""
         cuts = [_shown(edge) for edge in self.edges]
@@ -154,11 +143,11 @@ class Binned(_Single):
 
     def codes(self, column: pd.Series[Any]) -> IntArray:
         """The level of each entry of a column, shape ``(n_rows,)``; a ``Problem`` where none."""
-        return _bins(column, self.edges)
+        return bins(column, self.edges)
 
 
 @dataclass(frozen=True)
-class Threshold(_Single):
+class Threshold(ReadsOneColumn):
     """Whether a number reaches a public edge: code 1 if it does, else 0.
 
     Several on one column add up: a number gets the points of every edge that it reaches. See
@@ -188,6 +177,16 @@ class Threshold(_Single):
         return f"{self.column} {self.labels[1]}"
 
     @property
+    def categories(self) -> tuple[str, ...]:
+        """None: the column is read as a number."""
+        return ()
+
+    @property
+    def edges(self) -> tuple[float]:
+        """The one edge."""
+        return (self.edge,)
+
+    @property
     def labels(self) -> tuple[str, str]:
         """What each code stands for: ``"< 30"``, ``">= 30"``."""
         return f"< {_shown(self.edge)}", f">= {_shown(self.edge)}"
@@ -199,7 +198,7 @@ class Threshold(_Single):
 
     def codes(self, column: pd.Series[Any]) -> IntArray:
         """The level of each entry of a column, shape ``(n_rows,)``; a ``Problem`` where none."""
-        return _bins(column, (self.edge,))
+        return bins(column, self.edges)
 
 
 Single: TypeAlias = Categorical | Binned | Threshold
@@ -272,13 +271,3 @@ def _check_name(name: str) -> None:
 
 def _shown(edge: float) -> str:
     return str(int(edge)) if edge.is_integer() and abs(edge) < 1e15 else repr(edge)
-
-
-def _bins(column: pd.Series[Any], edges: tuple[float, ...]) -> IntArray:
-    """How many edges each number reaches; a ``Problem`` where it is not a finite number."""
-    values, is_numeric = read_numbers(column)
-    codes = np.searchsorted(edges, values, side="right").astype(np.int64)
-    codes[np.isinf(values)] = Problem.INFINITE
-    codes[np.isnan(values)] = Problem.MISSING
-    codes[~is_numeric] = Problem.NOT_A_NUMBER
-    return codes

@@ -22,26 +22,15 @@ from oracle_dp._attributes import (
     Binned,
     Categorical,
     Crossed,
-    IntArray,
-    Problem,
     Single,
     Threshold,
 )
 from oracle_dp._columns import read_columns
 from oracle_dp._description import attributes_of, describe
+from oracle_dp._single import IntArray, Problem
 from oracle_dp.errors import DomainError
 
 __all__ = ["Attribute", "Binned", "Categorical", "Crossed", "Domain", "Threshold"]
-
-_REFUSALS = {
-    Problem.MISSING: "has missing values (NaN or None): drop those rows, or fill them with a "
-    "value that the domain covers",
-    Problem.NOT_A_CATEGORY: "has values outside its {n_levels} public levels (values are "
-    "compared as text, exactly): correct the data, or the domain from public knowledge",
-    Problem.NOT_A_NUMBER: "must hold numbers, and holds something else: convert it, for "
-    "example with pandas.to_numeric",
-    Problem.INFINITE: "has infinite values: replace them with a finite bound that is public",
-}
 
 
 @dataclass(frozen=True)
@@ -274,8 +263,8 @@ def _check_levels(single: Single, codes: IntArray) -> None:
     """Refuse codes that are a ``Problem``."""
     lowest = int(codes.min(initial=0))
     if lowest < 0:
-        refusal = _REFUSALS[Problem(lowest)].format(n_levels=single.n_levels)
+        refusal = single.refusal(lowest)
         raise DomainError(
-            f"column {single.column!r} {refusal}; domain.outside(data) shows the curator what "
-            "does not fit"
+            f"column {single.column!r} {refusal}; domain.outside(data) shows the curator what does "
+            "not fit"
         )

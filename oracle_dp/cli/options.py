@@ -9,7 +9,7 @@ import typer
 
 from oracle_dp.cli.choices import Lift, Mechanism, Missing, Model, Noise, Relation
 
-OWN_FILE = "Your own CSV file"
+OWN_FILE = "Your own files"
 TUNING = "Of one mechanism"
 
 # A metavar of one word, because the names of all choices are cut on narrow terminals.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from oracle_dp.cli.choices import Missing, split
 from oracle_dp.cli.files import read_bytes
@@ -14,8 +15,14 @@ from oracle_dp.cli.tables import read_table, with_numbers
 if TYPE_CHECKING:
     import pandas as pd
 
+    from oracle_dp.cli.models import Classifier
     from oracle_dp.domain import Domain
     from oracle_dp.domain_file import DomainFile
+    from oracle_dp.estimators.zero_one import ZeroOneClassifier
+    from oracles.zero_one import ClassCounts
+
+PARQUET = ".parquet"
+"""How the names of files end that are counted and not loaded."""
 
 ADULT = "adult"
 ADULT_ATTRIBUTES = "education,occupation,relationship,race,sex"
@@ -34,29 +41,53 @@ class Source:
     """What a classifier is trained on.
 
     Attributes:
-        rows: Private, as far as the program knows.
         domain: Public.
         classes: Public.
         test: Public rows to measure errors on; None where there are none.
     """
 
-    rows: Rows
     domain: Domain
     classes: tuple[str, ...]
     test: Rows | None
 
+    def train(self, classifier: Classifier) -> None:
+        """Fit on the rows."""
+        raise NotImplementedError
 
-def adult(attributes: str | None, missing: Missing | None) -> Source:
+
+@dataclass(frozen=True, eq=False)
+class Loaded(Source):
+    """Rows in memory: private, as far as the program knows."""
+
+    rows: Rows
+
+    def train(self, classifier: Classifier) -> None:
+        """Fit on the rows."""
+        classifier.fit(self.rows.x, self.rows.y)
+
+
+@dataclass(frozen=True, eq=False)
+class Counted(Source):
+    """Rows that were counted where they are: the cells are as private."""
+
+    cells: ClassCounts
+
+    def train(self, classifier: Classifier) -> None:
+        """Fit on the cells."""
+        cast("ZeroOneClassifier", classifier).fit_cells(self.cells)
+
+
+def adult(attributes: str | None, missing: Missing | None) -> Loaded:
     """The data set that ships, with its own split."""
     from oracle_dp.datasets import load_adult
 
     data = load_adult(missing=(missing or Missing.DROP).value)
     rows, test = (Rows(data.X.iloc[part], data.y.iloc[part]) for part in (data.train, data.test))
-    return Source(
-        rows,
+    return Loaded(
         data.domain[split(ADULT_ATTRIBUTES if attributes is None else attributes)],
         data.classes,
         test,
+        rows,
     )
 
 
@@ -94,6 +125,40 @@ def own_file(path: Path, file: DomainFile, public_test: Path | None) -> Source:
             test file is the private one or has no rows.
         DomainError: A file is not a table that fits the schema. No value is shown.
     """
+    _, classes = _target(file)
+    test = _public_rows(public_test, file, [path])
+    return Loaded(file.domain, classes, test, _labelled(path, file, "rows"))
+
+
+def parquet_files(
+    paths: Sequence[str], file: DomainFile, public_test: Path | None, counts: str | None
+) -> Source:
+    """Parquet files of one's own, counted block by block before anything is spent.
+
+    Args:
+        paths: Files and globs of private rows.
+        file: Their public schema. Their entries are compared as they are, blanks included.
+        public_test: A CSV file of rows that are public.
+        counts: A column that says how many rows each row stands for.
+
+    Raises:
+        ParameterError: As :func:`own_file`.
+        DomainError: The test file is not a table that fits the schema.
+        ProblemError: A Parquet file is not. File and row group are named, and no value.
+        SolverError: pyarrow is not installed.
+    """
+    from oracle_dp.domain import Categorical
+    from oracles.zero_one import ClassCounts
+
+    target, classes = _target(file)
+    test = _public_rows(public_test, file, [Path(path) for path in paths])
+    labels = Categorical(target, classes)
+    cells = ClassCounts.from_parquet(list(paths), file.domain, labels, counts=counts)
+    return Counted(file.domain, classes, test, cells)
+
+
+def _target(file: DomainFile) -> tuple[str, tuple[str, ...]]:
+    """The labels' column and the classes."""
     from oracle_dp.errors import DomainError, ParameterError
 
     if not file.target:
@@ -108,12 +173,21 @@ def own_file(path: Path, file: DomainFile, public_test: Path | None) -> Source:
             f"target: {file.target!r} is among the attributes of the domain; remove it there, or "
             "choose others by --attributes"
         )
-    if public_test is not None and _same(path, public_test):
+    return file.target, file.classes
+
+
+def _public_rows(path: Path | None, file: DomainFile, private: Sequence[Path]) -> Rows | None:
+    """The rows to measure errors on."""
+    from oracle_dp.errors import ParameterError
+
+    if path is None:
+        return None
+    if any(_same(rows, path) for rows in private):
         raise ParameterError("public_test: this is the file of private rows; name a public one")
-    test = None if public_test is None else _labelled(public_test, file, "public_test")
-    if test is not None and not len(test.y):
+    test = _labelled(path, file, "public_test")
+    if not len(test.y):
         raise ParameterError("public_test: there are no rows below its header")
-    return Source(_labelled(path, file, "rows"), file.domain, file.classes, test)
+    return test
 
 
 def _labelled(path: Path, file: DomainFile, what: str) -> Rows:

@@ -14,7 +14,16 @@ from oracle_dp.cli.choices import Lift, Mechanism, Missing, Model, Relation
 from oracle_dp.cli.console import named_errors, spinner
 from oracle_dp.cli.files import check_writable, write_whole
 from oracle_dp.cli.models import classifier_of
-from oracle_dp.cli.sources import ADULT, Rows, Source, adult, confirmed, own_file
+from oracle_dp.cli.sources import (
+    ADULT,
+    PARQUET,
+    Rows,
+    Source,
+    adult,
+    confirmed,
+    own_file,
+    parquet_files,
+)
 
 if TYPE_CHECKING:
     from oracle_dp.cli.models import Classifier
@@ -32,20 +41,22 @@ MANY = 5
 
 @dataclass(frozen=True, slots=True)
 class OwnFile:
-    """The options that only a CSV file has."""
+    """The options that only files of one's own have."""
 
     domain: Path | None
     target: str | None
     classes: str | None
     public_test: Path | None
+    counts: str | None
 
 
 def train(
     data: Annotated[
-        str,
+        list[str],
         typer.Argument(
             metavar="DATA",
-            help="A CSV file with a header ('-' reads stdin), or 'adult', which ships.",
+            help="A CSV file with a header ('-' reads stdin), Parquet files (a quoted glob will "
+            "do), or 'adult', which ships.",
         ),
     ],
     domain: options.DomainPath = None,
@@ -72,6 +83,14 @@ def train(
             metavar="FILE.csv",
             help="Measure errors on these rows. They are printed without any privacy: the file "
             "must be public, or its people's privacy is spent.",
+            rich_help_panel=options.OWN_FILE,
+        ),
+    ] = None,
+    counts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Of Parquet files: how many rows each row stands for. Default: one.",
             rich_help_panel=options.OWN_FILE,
         ),
     ] = None,
@@ -112,14 +131,18 @@ def train(
     measured on the training rows.
     """
     with named_errors(spends=True):
+        from oracle_dp.errors import ParameterError
         from oracle_dp.ledger import Ledger
         from oracle_dp.noise import positive_rational
 
         if save is not None:
             # Before anything is spent: a release that cannot be written would be lost.
             check_writable(save, what="save", force=force)
-        own = OwnFile(domain, target, classes, public_test)
-        source = _source(data, own, attributes, missing)
+        own = OwnFile(domain, target, classes, public_test, counts)
+        if model is not Model.ZERO_ONE and all(path.endswith(PARQUET) for path in data):
+            raise ParameterError(f"model: from Parquet files only {Model.ZERO_ONE} is trained")
+        with spinner("reading the rows"):
+            source = _source(data, own, attributes, missing)
         common = {
             "epsilon": positive_rational("epsilon", epsilon),
             "neighbors": neighbors.value,
@@ -155,7 +178,7 @@ def train(
             )
         how = mechanism.value if model is Model.ZERO_ONE else model.value
         with spinner(f"training by {how} (the first run compiles; then until done)"):
-            classifier.fit(source.rows.x, source.rows.y)
+            source.train(classifier)
         report = _report(classifier, source)
         # Printed first: should the disk be full, what was paid for is on the terminal.
         typer.echo(json.dumps(report) if as_json else _readable(classifier, report))
@@ -163,24 +186,37 @@ def train(
             write_whole(save, classifier.release_.to_json() + "\n")
 
 
-def _source(data: str, own: OwnFile, attributes: str | None, missing: Missing | None) -> Source:
+def _source(
+    data: list[str], own: OwnFile, attributes: str | None, missing: Missing | None
+) -> Source:
     """What to train on."""
     from oracle_dp.errors import ParameterError
 
-    if data == ADULT:
+    if data == [ADULT]:
         for option, value in asdict(own).items():
             if value is not None:
                 raise ParameterError(f"{option}: only a CSV file has it, not {ADULT!r}")
         return adult(attributes, missing)
+    parquet = [path.endswith(PARQUET) for path in data]
+    if not all(parquet) and len(data) > 1:
+        raise ParameterError(
+            f"data: one CSV file, or Parquet files, whose names end in {PARQUET}, expected"
+        )
     if missing is not None:
         raise ParameterError(f"missing: only {ADULT!r} has it; in a domain '?' is a category")
     if own.domain is None:
         raise ParameterError(
-            f"domain: a CSV file needs one; draft it with 'oracle-dp domain {data}', or name the "
-            f"data set that ships, {ADULT!r}"
+            "domain: Parquet files need one, written from public knowledge"
+            if all(parquet)
+            else f"domain: a CSV file needs one; draft it with 'oracle-dp domain {data[0]}', or "
+            f"name the data set that ships, {ADULT!r}"
         )
     file = confirmed(own.domain, target=own.target, classes=own.classes, attributes=attributes)
-    return own_file(Path(data), file, own.public_test)
+    if all(parquet):
+        return parquet_files(data, file, own.public_test, own.counts)
+    if own.counts is not None:
+        raise ParameterError("counts: only Parquet files have it")
+    return own_file(Path(data[0]), file, own.public_test)
 
 
 def _report(classifier: Classifier, source: Source) -> dict[str, object]:

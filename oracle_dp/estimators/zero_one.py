@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from oracle_dp.domain import Domain
-from oracle_dp.errors import DomainError, ParameterError, PrivacyLeakWarning
+from oracle_dp.errors import ParameterError, PrivacyLeakWarning
+from oracle_dp.estimators import card_training as cards
 from oracle_dp.estimators.copies import WarnsOfRepeatedFits
 from oracle_dp.estimators.default_domain import (
     MAX_ATTRIBUTES,
@@ -27,7 +27,6 @@ from oracle_dp.estimators.default_domain import (
 )
 from oracle_dp.estimators.labels import (
     Label,
-    check_classes,
     check_labels,
     class_codes,
     classes_in,
@@ -36,13 +35,12 @@ from oracle_dp.estimators.labels import (
     sorted_order,
 )
 from oracle_dp.estimators.mechanisms import DEFAULTS, Weights, select
-from oracle_dp.estimators.one_vs_rest import OneVsRest
-from oracle_dp.estimators.scoring_card import MAX_TOTAL, THRESHOLD, ScoringCard
-from oracle_dp.estimators.split_budget import Settings, split
+from oracle_dp.estimators.scoring_card import THRESHOLD
+from oracle_dp.estimators.split_budget import Settings
 from oracle_dp.ledger import Ledger
 from oracle_dp.privacy import Contingency, ContingencyKind, Neighbors, Release
 from oracles import Limits
-from oracles.zero_one import CellTable
+from oracles.zero_one import CellTable, ClassCounts
 
 
 class ZeroOneClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[misc]  # sklearn is untyped
@@ -174,7 +172,7 @@ class ZeroOneClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
         rows, domain, features = self._schema(X)
         if self.domain is None and options.get("max_attributes", 0) is None:
             options["max_attributes"] = MAX_ATTRIBUTES
-        weights = _weights(self.weights, len(domain))
+        weights = cards.checked_weights(self.weights, len(domain))
         codes = domain.encode(rows)
         given = read_labels(y)
         classes, leaks = self._public_classes(given)
@@ -185,7 +183,51 @@ class ZeroOneClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
         tables = [CellTable.from_codes(codes, labels == i, domain.levels) for i in positives]
         trainers = [partial(mechanism.train, table, weights) for table in tables]
         self._warn_of_repeated_fits(counted=self.ledger is not None)
-        self.release_ = _release(trainers, self._common(conditions), options, domain, classes)
+        return self._release(trainers, conditions, options, domain, classes, features)
+
+    def fit_cells(self, cells: CellTable | ClassCounts) -> ZeroOneClassifier:
+        """Train on rows that were counted elsewhere, and spend epsilon.
+
+        The release is that of :meth:`fit` on the same rows, bit by bit under the same seed:
+        mechanisms read nothing else of them.
+
+        Args:
+            cells: Private cells of ``domain``, which with ``classes`` must be given, such as
+                ``CellTable.from_parquet(files, domain, Categorical(target, classes))``; for three
+                classes or more by ``ClassCounts``.
+
+        Returns:
+            The estimator.
+
+        Raises:
+            DomainError: The cells are not of ``domain`` and ``classes``. Nothing is charged.
+            ParameterError: A parameter is missing or out of range. Nothing is charged.
+            PrivacyError: As :meth:`fit`.
+        """
+        mechanism, options = select(
+            self.mechanism, {name: getattr(self, name) for name in DEFAULTS}
+        )
+        domain, features = self._stated_schema()
+        weights = cards.checked_weights(self.weights, len(domain))
+        if self.classes is None:
+            raise ParameterError("classes: cells hold no labels; pass classes=(negative, positive)")
+        classes = check_labels(self.classes)
+        tables = cards.tables_of(cells, domain, classes)
+        trainers = [partial(mechanism.train, table, weights) for table in tables]
+        self._warn_of_repeated_fits(counted=self.ledger is not None)
+        return self._release(trainers, (), options, domain, classes, features)
+
+    def _release(
+        self,
+        trainers: Sequence[Callable[[Settings, Settings], Release[Weights]]],
+        conditions: tuple[Contingency, ...],
+        options: Settings,
+        domain: Domain,
+        classes: tuple[Label, ...],
+        features: dict[str, Any],
+    ) -> ZeroOneClassifier:
+        """Run the mechanism, and keep what it releases."""
+        self.release_ = cards.release(trainers, self._common(conditions), options, domain, classes)
         self._order = sorted_order(classes)
         self.classes_ = label_array([classes[i] for i in self._order])
         self.__dict__.pop("feature_names_in_", None)  # Of an earlier fit to columns with names.
@@ -218,11 +260,13 @@ class ZeroOneClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
 
     def _schema(self, X: Rows) -> tuple[Rows, Domain, dict[str, Any]]:
         """The rows, their domain, and what scikit-learn wants known of the columns."""
-        if self.domain is None:
-            return read_schema(X)
-        domain = _checked_domain(self.domain)
+        return read_schema(X) if self.domain is None else (X, *self._stated_schema())
+
+    def _stated_schema(self) -> tuple[Domain, dict[str, Any]]:
+        """The domain that was given, and what scikit-learn wants known of its columns."""
+        domain = cards.checked_domain(self.domain)
         names = np.asarray(domain.columns, dtype=object)
-        return X, domain, {"n_features_in_": len(names), "feature_names_in_": names}
+        return domain, {"n_features_in_": len(names), "feature_names_in_": names}
 
     def _rows(self, X: Rows) -> Rows:
         """Rows that the released value's domain can encode."""
@@ -253,46 +297,3 @@ class ZeroOneClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
         )
         detail = "the classes were read from the labels"
         return classes_in(y), (Contingency(ContingencyKind.LEAKED_PARAMETER, detail),)
-
-
-def _release(
-    trainers: Sequence[Callable[[Settings, Settings], Release[Weights]]],
-    common: Settings,
-    options: Settings,
-    domain: Domain,
-    classes: tuple[Label, ...],
-) -> Release[ScoringCard | OneVsRest]:
-    """Run the mechanism for every card, and make its weights points."""
-    if len(trainers) == 1:
-        one = trainers[0](common, options)
-        card = ScoringCard(domain, _points(one.value), check_classes(classes))
-        return Release(card, one.guarantee)
-    several = split(trainers, common, options)
-    cards = OneVsRest.from_points(domain, [_points(value) for value in several.value], classes)
-    return Release(cards, several.guarantee)
-
-
-def _points(weights: Weights) -> tuple[tuple[int, ...], ...]:
-    return tuple(tuple(int(weight) for weight in block) for block in weights)
-
-
-def _checked_domain(domain: object) -> Domain:
-    if not isinstance(domain, Domain):
-        raise DomainError(
-            f"domain: a {type(domain).__name__}; state the public schema of the attributes "
-            "(oracle_dp.domain.Domain)"
-        )
-    return domain
-
-
-def _weights(given: Sequence[int], n_attributes: int) -> tuple[int, ...]:
-    listed = list(given) if np.iterable(given) else [None]
-    if any(isinstance(w, bool) or not isinstance(w, Integral) for w in listed):
-        raise ParameterError(
-            f"weights: a sequence of integers expected, such as (-1, 0, 1), not {given!r}"
-        )
-    weights = tuple(int(w) for w in given)
-    # Asked here, whatever the rows: the card could not hold such points once they are paid for.
-    if n_attributes * max(map(abs, weights), default=0) > MAX_TOTAL:
-        raise ParameterError("weights: a total could exceed 64 bits; use smaller weights")
-    return weights

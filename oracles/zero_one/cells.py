@@ -11,11 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from oracles.errors import ProblemError
+from oracles.zero_one.sources.constructors import FromSources
 
 IntArray = NDArray[np.int64]
 
@@ -24,8 +26,10 @@ MAX_TOTAL = 2**60
 
 
 @dataclass(frozen=True, eq=False)
-class CellTable:
+class CellTable(FromSources):
     """Distinct rows with their counts per class.
+
+    From rows that lie elsewhere: :class:`FromSources`.
 
     Args:
         codes: Level of each attribute, shape ``(n_cells, n_attributes)``, ``0 <= code < levels``.
@@ -115,6 +119,12 @@ class CellTable:
         return cls(
             np.zeros_like(distinct), distinct, plus, minus, (1,) * rows.shape[1], is_matrix=True
         )
+
+    @classmethod
+    def _of_classes(cls, codes: IntArray, counts: IntArray, levels: tuple[int, ...]) -> Self:
+        if counts.shape[1] != 2:
+            raise ProblemError("target: two classes expected, negative first; ClassCounts has more")
+        return cls(codes, np.ones_like(codes), counts[:, 1], counts[:, 0], levels)
 
     # -- facts ---------------------------------------------------------------------------------
 

@@ -285,4 +285,11 @@ FAULTS = [
         'f"column {single.column!r} {refusal} {codes.tolist()};',
         ("tests/oracle_dp/test_domain.py",),
     ),
+    Fault(
+        "an edge that belongs to the level below, in SQL",
+        "oracles/zero_one/sources/duckdb.py",
+        'f"WHEN {number} < {_double(edge)}',
+        'f"WHEN {number} <= {_double(edge)}',
+        ("tests/oracles/zero_one/sources/test_routes.py", "-k", "in_memory"),
+    ),
 ]

@@ -26,4 +26,8 @@ def untrained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         "oracle_dp.estimators.zero_one.ZeroOneClassifier.fit",
         lambda self, x, y: begun.append("fit"),
     )
+    monkeypatch.setattr(
+        "oracle_dp.estimators.zero_one.ZeroOneClassifier.fit_cells",
+        lambda self, cells: begun.append("fit"),
+    )
     return begun

@@ -1,0 +1,159 @@
+"""Parquet files: which ones are meant, and whether they are whole and of one schema."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from oracles.errors import ProblemError
+from oracles.zero_one.sources.engines import needed
+from oracles.zero_one.sources.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One Parquet file.
+
+    Attributes:
+        path: As it was given, for messages.
+        filesystem: Of pyarrow, where the path is looked up; None for the machine's own.
+        metadata: Its footer.
+    """
+
+    path: str
+    filesystem: Any
+    metadata: Any
+
+    @property
+    def schema(self) -> Any:
+        """The columns' names and types, of pyarrow."""
+        return self.metadata.schema.to_arrow_schema()
+
+    def opened(self, text: Sequence[str]) -> Any:
+        """The file, to read row groups from; the columns of text as codes of a dictionary.
+
+        Raises:
+            OSError: It cannot be read.
+        """
+        return needed("pyarrow.parquet", "parquet").ParquetFile(
+            self.path,
+            metadata=self.metadata,
+            read_dictionary=list(text),
+            filesystem=self.filesystem,
+            pre_buffer=False,
+        )
+
+
+def files_of(rows: Any) -> list[File]:
+    """The files that are meant, in order, each with its footer read.
+
+    Raises:
+        ProblemError: There is none, or one is no whole Parquet file.
+    """
+    paths, filesystem = _paths(rows)
+    return [_read(path, filesystem) for path in paths]
+
+
+def check_schemas(files: Sequence[File], schema: Schema) -> None:
+    """See that all files have the schema's columns, of the types that the first file has.
+
+    Texts are of one type, however they are stored; so are integers, and floats, of all widths.
+
+    Raises:
+        ProblemError: They do not. File and column are named.
+    """
+    first: dict[str, str] = {}
+    for file in files:
+        arrow = file.schema
+        problem = ""
+        try:
+            schema.check_columns(arrow.names)
+        except ProblemError as error:
+            problem = str(error)
+        if problem:
+            raise ProblemError(f"{file.path}, from row group 0 on: {problem}")
+        for column in schema.columns:
+            found = kind(arrow.field(column).type)
+            if found == "null":
+                continue  # Every entry is missing, which is told when one is read.
+            if first.setdefault(column, found) != found:
+                raise ProblemError(
+                    f"{file.path}, from row group 0 on: column {column!r} holds {found}, and "
+                    f"{first[column]} in {files[0].path}; write all files with one schema"
+                )
+
+
+def kind(arrow_type: Any) -> str:
+    """What decides how an entry of a type of pyarrow is spelt."""
+    types = needed("pyarrow.types", "parquet")
+    if types.is_dictionary(arrow_type):
+        return kind(arrow_type.value_type)
+    if types.is_string(arrow_type) or types.is_large_string(arrow_type):
+        return "text"
+    if types.is_integer(arrow_type):
+        return "integers"
+    return "floats" if types.is_floating(arrow_type) else str(arrow_type)
+
+
+def _paths(rows: Any) -> tuple[list[str], Any]:
+    """Paths, and where they are looked up."""
+    if isinstance(rows, str | os.PathLike):
+        return list(_expanded(os.fspath(rows))), None
+    if hasattr(rows, "get_fragments"):
+        return _paths_of_dataset(rows)
+    if not isinstance(rows, Sequence) or not all(isinstance(r, str | os.PathLike) for r in rows):
+        raise ProblemError(
+            "rows: a path, a glob, a folder, several of these, or a pyarrow.dataset expected"
+        )
+    paths = [path for given in rows for path in _expanded(os.fspath(given))]
+    if not paths:
+        raise ProblemError("rows: no file is named")
+    if len({os.path.realpath(path) for path in paths}) < len(paths):
+        raise ProblemError("rows: a file is named twice, and its rows would count twice")
+    return paths, None
+
+
+def _paths_of_dataset(dataset: Any) -> tuple[list[str], Any]:
+    arrow = needed("pyarrow.dataset", "parquet")
+    whole = isinstance(dataset, arrow.FileSystemDataset) and not dataset._scan_options
+    if not whole or not isinstance(dataset.format, arrow.ParquetFileFormat):
+        raise ProblemError(
+            "rows: a pyarrow.dataset must be of Parquet files, without a filter; DuckDB can "
+            "filter and join them (from_duckdb)"
+        )
+    if not dataset.files:
+        raise ProblemError("rows: the dataset has no files")
+    return list(dataset.files), dataset.filesystem
+
+
+def _expanded(given: str) -> Iterator[str]:
+    """The files that a path, a glob or a folder stands for, sorted."""
+    if os.path.isdir(given):
+        below = sorted(map(str, Path(given).rglob("*.parquet")))
+        found = [path for path in below if not os.path.basename(path).startswith((".", "_"))]
+    elif not os.path.exists(given) and glob.has_magic(given):
+        found = sorted(glob.glob(given, recursive=True))
+    else:
+        found = [given]
+    if not found:
+        raise ProblemError(f"rows: no file matches {given}")
+    yield from found
+
+
+def _read(path: str, filesystem: Any) -> File:
+    """The footer. pyarrow's own errors are not shown: they may quote what they read."""
+    arrow, parquet = needed("pyarrow", "parquet"), needed("pyarrow.parquet", "parquet")
+    problem = "is no whole Parquet file: its end is missing or damaged; write or copy it anew"
+    try:
+        return File(path, filesystem, parquet.read_metadata(path, filesystem=filesystem))
+    except FileNotFoundError:
+        problem = "there is no such file"
+    except (IsADirectoryError, PermissionError):
+        problem = "cannot be read; it must be a file that you may read"
+    except (arrow.ArrowException, OSError):
+        pass
+    raise ProblemError(f"rows: {path}: {problem}")
