@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, Generic, Protocol, Self, TypeVar, runtime_checkable
 
 import pandas as pd
 
-from oracle_dp.errors import DomainError, ParameterError
+from oracle_dp.errors import DomainError
 from oracles.errors import ProblemError
 
 ResultT = TypeVar("ResultT")
@@ -90,16 +89,3 @@ def check_columns(known: Sequence[str], wanted: Sequence[str]) -> tuple[str, ...
         if list(known).count(column) != 1 or list(wanted).count(column) != 1:
             raise DomainError(f"column {column!r} is missing in the data, or there twice")
     return tuple(wanted)
-
-
-def needed(module: str, extra: str) -> Any:
-    """Import a module of an optional engine.
-
-    Raises:
-        ParameterError: It is not installed. The extra that brings it is named.
-    """
-    try:
-        return import_module(module)
-    except ImportError:
-        missing = module.split(".")[0]
-    raise ParameterError(f"{missing} is not installed; pip install 'oracle-dp[{extra}]' brings it")

@@ -14,10 +14,10 @@ from oracle_dp.sources.base import (
     PartFunction,
     Refusal,
     check_columns,
-    needed,
     rows_per_piece,
 )
 from oracles.parallel import retried
+from oracles.zero_one.sources.engines import needed
 
 ResultT = TypeVar("ResultT")
 
@@ -34,7 +34,8 @@ class DaskSource:
 
     Raises:
         DomainError: Two columns have one name.
-        ParameterError: ``frame`` is something else, or Dask is not installed.
+        ParameterError: ``frame`` is something else.
+        SolverError: Dask is not installed.
     """
 
     def __init__(self, frame: Any) -> None:

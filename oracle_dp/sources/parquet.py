@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -17,13 +15,13 @@ from oracle_dp.sources.base import (
     PartFunction,
     Refusal,
     check_columns,
-    needed,
     rows_per_piece,
 )
+from oracles.errors import ProblemError
+from oracles.zero_one.sources.engines import needed
+from oracles.zero_one.sources.parquet_files import File, files_of, kind
 
 ResultT = TypeVar("ResultT")
-
-PathLike = str | os.PathLike[str]
 
 
 class ParquetSource:
@@ -33,22 +31,25 @@ class ParquetSource:
     name. Memory beside the compressed pages is a few megabytes per thread.
 
     Args:
-        paths: A file, a folder (its ``*.parquet``), a pattern such as ``"data/*.parquet"``, or a
-            sequence of those.
+        rows: A file, a folder, a pattern such as ``"data/*.parquet"``, a sequence of those, or a
+            ``pyarrow.dataset`` without a filter.
         n_jobs: Threads, as joblib counts them. Results do not depend on it.
 
     Raises:
         DomainError: There is no file, one is no whole Parquet file, or their schemas differ.
-        ParameterError: pyarrow is not installed.
+        SolverError: pyarrow is not installed.
     """
 
-    def __init__(self, paths: PathLike | Sequence[PathLike], *, n_jobs: int = 1) -> None:
+    def __init__(self, rows: Any, *, n_jobs: int = 1) -> None:
         self.n_jobs = n_jobs
-        self._files = [_opened(path) for path in _paths(paths)]
+        try:
+            self._files = [_Stamped.of(file) for file in files_of(rows)]
+        except ProblemError as error:
+            raise DomainError(str(error)) from None
         first = self._files[0]
-        for file in self._files[1:]:
-            _check_same(first, file)
-        self._columns = check_columns(list(first.types), list(first.types))
+        for other in self._files[1:]:
+            _check_same(first, other)
+        self._columns = tuple(first.kinds)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -62,7 +63,11 @@ class ParquetSource:
         return chosen
 
     def __len__(self) -> int:
-        return sum(file.footer.num_row_groups for file in self._files)
+        return len(self._groups)
+
+    @property
+    def _groups(self) -> list[tuple[_Stamped, int]]:
+        return [(one, k) for one in self._files for k in range(one.file.metadata.num_row_groups)]
 
     def map(self, function: PartFunction[ResultT], each: Sequence[Any]) -> Iterator[ResultT]:
         """See :class:`Source`.
@@ -72,16 +77,15 @@ class ParquetSource:
         """
         from joblib import Parallel, delayed
 
-        groups = [(file, k) for file in self._files for k in range(file.footer.num_row_groups)]
         guarded = delayed(Guarded(function))
         refusals: list[Refusal] = []
 
         def calls() -> Iterator[Any]:
-            for (file, k), given in zip(groups, each, strict=True):
+            for (one, k), given in zip(self._groups, each, strict=True):
                 if refusals:
                     return
-                place = f"{file.path}: row group {k}"
-                yield guarded(place, file.pieces(k, self.columns), given)
+                place = f"{one.file.path}, row group {k}"
+                yield guarded(place, one.pieces(k, self.columns), given)
 
         # Threads: what takes long is pyarrow's and BLAS's work, which lets others run.
         run = Parallel(n_jobs=self.n_jobs, backend="threading", return_as="generator")
@@ -95,20 +99,26 @@ class ParquetSource:
 
 
 @dataclass(frozen=True, eq=False)
-class File:
-    """One file.
+class _Stamped:
+    """A file, with what tells that it was changed.
 
     Attributes:
-        path: Where it is.
-        footer: Its metadata.
-        stamp: Size and time of its last change.
-        types: Type of every column, by name.
+        file: Its path and footer.
+        stamp: Size and time of its last change; None where it is not on this machine.
+        kinds: What every column holds, by name.
     """
 
-    path: str
-    footer: Any
-    stamp: tuple[int, int]
-    types: dict[str, str]
+    file: File
+    stamp: tuple[int, int] | None
+    kinds: dict[str, str]
+
+    @classmethod
+    def of(cls, file: File) -> _Stamped:
+        schema = file.schema
+        kinds = {name: kind(of) for name, of in zip(schema.names, schema.types, strict=True)}
+        if len(kinds) < len(schema.names):
+            raise DomainError(f"{file.path}: two columns of one name")
+        return cls(file, _stamp(file), kinds)
 
     def pieces(self, group: int, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
         """Frames of some rows each, text as categories.
@@ -116,83 +126,44 @@ class File:
         Raises:
             DomainError: The file has changed, or cannot be read.
         """
-        lib, parquet = needed("pyarrow.lib", "parquet"), needed("pyarrow.parquet", "parquet")
+        arrow = needed("pyarrow", "parquet")
+        text = [column for column in columns if self.kinds[column] == "text"]
+        size = rows_per_piece(len(columns))
+        # Raised below: the original message may quote an entry.
+        problem = "is damaged; write or copy the file anew"
         try:
-            if _stamp(self.path) != self.stamp:
+            if self.stamp != _stamp(self.file):
                 raise DomainError("the file has changed since it was first read")
-            text = [column for column in columns if self.types[column] == "string"]
-            file = parquet.ParquetFile(self.path, metadata=self.footer, read_dictionary=text)
-            for batch in file.iter_batches(
-                rows_per_piece(len(columns)),
-                row_groups=[group],
-                columns=list(columns),
-                use_threads=False,
-            ):
-                yield batch.select(list(columns)).to_pandas()
-        except (OSError, lib.ArrowException) as error:
-            kind = type(error).__name__
-        else:
+            with self.file.opened(text) as opened:
+                for batch in opened.iter_batches(
+                    size, row_groups=[group], columns=list(columns), use_threads=False
+                ):
+                    yield batch.select(list(columns)).to_pandas()
             return
-        # Raised outside: the original message may quote an entry.
-        raise DomainError(f"cannot be read ({kind}); is the file whole?")
+        except FileNotFoundError:
+            problem = "the file is no longer there"
+        except (arrow.ArrowException, OSError):
+            pass
+        raise DomainError(problem)
 
 
-def _paths(given: PathLike | Sequence[PathLike]) -> list[str]:
-    """The files that are meant, in order."""
-    listed = [given] if isinstance(given, str | os.PathLike) else list(given)
-    found: list[str] = []
-    for path in listed:
-        entry = os.fspath(path)
-        if Path(entry).is_dir():
-            files = sorted(glob.glob(str(Path(glob.escape(entry)) / "*.parquet")))
-        else:
-            files = [entry] if Path(entry).exists() else sorted(glob.glob(entry))
-        if not files:
-            raise DomainError(f"{entry}: no such file, or no Parquet file there")
-        found += files
-    if not found:
-        raise DomainError("paths: no file is named")
-    return found
-
-
-def _opened(path: str) -> File:
-    lib, parquet = needed("pyarrow.lib", "parquet"), needed("pyarrow.parquet", "parquet")
-    try:
-        stamp = _stamp(path)
-        footer = parquet.read_metadata(path)
-        schema = footer.schema.to_arrow_schema()
-        types = [(name, _kind(kind)) for name, kind in zip(schema.names, schema.types, strict=True)]
-        if len(dict(types)) == len(types):
-            return File(path, footer, stamp, dict(types))
-        problem = "two columns of one name"
-    except (OSError, lib.ArrowException) as error:
-        problem = f"no whole Parquet file ({type(error).__name__})"
-    raise DomainError(f"{path}: {problem}")
-
-
-def _kind(given: Any) -> str:
-    """A column's type; text is text, however it is stored."""
-    name = str(getattr(given, "value_type", given))
-    return "string" if name in ("string", "large_string", "string_view") else str(given)
-
-
-def _check_same(first: File, file: File) -> None:
-    if list(first.types.items()) == list(file.types.items()):
-        return
-    for name, kind in first.types.items():
-        other = file.types.get(name)
-        if other != kind:
-            told = "is missing" if other is None else f"is {other}"
+def _check_same(first: _Stamped, other: _Stamped) -> None:
+    """See that two files have the same columns."""
+    path = other.file.path
+    for name, held in first.kinds.items():
+        found = other.kinds.get(name, "")
+        if found != held:
+            told = f"holds {found}, and {held} in {first.file.path}" if found else "is missing"
             raise DomainError(
-                f"{file.path}: column {name!r} {told}; in {first.path} it is {kind}. All files "
-                "must have one schema"
+                f"{path}, from row group 0 on: column {name!r} {told}; write all files with one "
+                "schema"
             )
-    raise DomainError(
-        f"{file.path}: other columns, or in another order, than in {first.path}; all files must "
-        "have one schema"
-    )
+    if len(other.kinds) > len(first.kinds):
+        raise DomainError(f"{path}: it has columns that {first.file.path} does not have")
 
 
-def _stamp(path: str) -> tuple[int, int]:
-    stat = os.stat(path)
+def _stamp(file: File) -> tuple[int, int] | None:
+    if file.filesystem is not None:
+        return None
+    stat = os.stat(file.path)
     return stat.st_size, stat.st_mtime_ns
