@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import os
 import resource
 import shutil
 import time
@@ -128,6 +129,7 @@ def measure(folder: Path, layout: str, threads: int) -> dict[str, Any]:
     )
     found["iteration_seconds"] = time.perf_counter() - begun
     found["iteration_processor_seconds"] = time.process_time() - used
+    found["load_average"] = os.getloadavg()[0]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return {**found, "dimension": losses.dimension, "rows": losses.size, "peak_bytes": peak}
 
