@@ -115,13 +115,15 @@ def opsamp(
             charge stays.
     """
     target = spending.read_target(
-        epsilon=epsilon,
-        delta=delta,
-        neighbors=neighbors,
-        ledger=ledger,
-        dataset=dataset,
-        random_state=random_state,
-        contingencies=contingencies,
+        {
+            "epsilon": epsilon,
+            "delta": delta,
+            "neighbors": neighbors,
+            "ledger": ledger,
+            "dataset": dataset,
+            "random_state": random_state,
+            "contingencies": contingencies,
+        }
     )
     law = _perturbation(perturbation)
     geometry = _geometry(problem, spending.positive("oscillation", oscillation), gap)
