@@ -15,10 +15,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from oracle_dp.errors import DomainError, ParameterError
+from oracle_dp.points import within_range
 from oracle_dp.privacy import Neighbors
 from oracles.arrays import FloatArray
 from oracles.convex import (
@@ -42,9 +42,6 @@ _NORM_BOUNDS = (1e-100, 1e100)
 """Beyond these, squares of entries under- or overflow, and clipping would miss rows."""
 
 _LARGEST_SIZE = 2**53
-
-_FARTHEST = 1e100
-"""Of a coordinate at which losses are evaluated."""
 
 _PROVED_LOSSES = (Logistic, HuberHinge, Hinge, Ramp)
 
@@ -260,16 +257,6 @@ def _norm_bound(given: float) -> float:
     return float(given)
 
 
-def within_range(w: FloatArray) -> FloatArray:
-    """The point at which losses are evaluated for w: a function of w alone, in safe range.
-
-    Near the largest floats a margin is NaN for some rows and not for others, and so one record
-    would make a sum NaN whatever its bound.
-    """
-    known = np.nan_to_num(w, nan=0.0, posinf=_FARTHEST, neginf=-_FARTHEST)
-    return np.asarray(np.clip(known, -_FARTHEST, _FARTHEST))
-
-
 def has_proved_constants(losses: RecordLosses) -> bool:
     """Whether the bounds on one record are proved here, and not its caller's."""
     return isinstance(losses, LinearModelLoss) and type(losses.problem.loss) in _PROVED_LOSSES
@@ -295,19 +282,3 @@ def require_bounded(losses: RecordLosses, neighbors: Neighbors, *, curvature: bo
             "size: under 'add_remove' the number of rows is private; give a public constant for "
             "it, or choose neighbors='replace'"
         )
-
-
-def start_point(start: ArrayLike | None, dimension: int) -> FloatArray:
-    """Where a run begins: a public point, by default 0.
-
-    Raises:
-        ParameterError: It is no vector of this dimension, or a coordinate is beyond 1e100.
-    """
-    if start is None:
-        return np.zeros(dimension)
-    point = np.array(start, dtype=np.float64)
-    if point.shape != (dimension,) or not (np.abs(point) <= _FARTHEST).all():
-        raise ParameterError(
-            f"start: a vector of shape ({dimension},) with coordinates up to {_FARTHEST:g} expected"
-        )
-    return point

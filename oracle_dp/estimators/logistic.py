@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
@@ -32,6 +31,7 @@ from oracle_dp.mechanisms.spending import positive
 from oracle_dp.privacy import Contingency, Neighbors, Release
 from oracle_dp.record_losses import LinearModelLoss
 from oracle_dp.sources import Source
+from oracle_dp.sources.base import check_source
 from oracles.arrays import FloatArray
 
 
@@ -147,10 +147,9 @@ class LogisticRegression(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[
     def fit_blocks(self, source: Source, target: str) -> LogisticRegression:
         """Train on rows that are read anew for every pass over them, and spend epsilon.
 
-        The same law as :meth:`fit`, and the same noise under a seed; coefficients differ by
-        rounding. All rows are read once before anything is charged. Memory does not grow with
-        their number. One pass is read per step of a method; ``"opsamp"`` is refused
-        (docs/scale_convex.md).
+        The law is that of :meth:`fit`, with the same noise under a seed; memory does not grow with
+        the number of rows. All are read once before anything is charged, and then about once per
+        step; ``"opsamp"`` is refused (docs/scale_convex.md).
 
         Args:
             source: Such as :class:`oracle_dp.sources.ParquetSource`.
@@ -169,17 +168,12 @@ class LogisticRegression(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[
             UncertifiedError: A minimum was not proven. The charge stays.
         """
         train, options = select(self.method, self.options, streamed=True)
-        if not isinstance(source, Source) or isinstance(source, pd.DataFrame):
-            raise ParameterError(
-                f"source: one of oracle_dp.sources expected, not a {type(source).__name__}; for "
-                "rows in memory there is fit(X, y)"
-            )
+        check_source(source)
         if self.classes is None:
             raise ParameterError("classes: streamed rows need them; pass (negative, positive)")
         self._check_domain()
-        names = [name for name in source.columns if name != target]
-        reading = RowReading(
-            columns=tuple(names) if self.domain is None else self.domain.columns,
+        reading = RowReading.of(
+            source.columns,
             target=target,
             classes=check_classes(self.classes),
             domain=self.domain,
@@ -222,11 +216,9 @@ class LogisticRegression(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[
         }
         self._warn_of_repeated_fits(counted=self.ledger is not None)
         found = train(losses, common, options)
-        w, note = (
-            (found.value.point, found.value.statement)
-            if isinstance(found.value, SampledMinimum)
-            else (found.value, None)
-        )
+        w, note = found.value, None
+        if isinstance(found.value, SampledMinimum):
+            w, note = found.value.point, found.value.statement
         bound = float(self.feature_bound)
         coefficients, intercept = unscaled(
             w, feature_bound=bound, intercept=bool(self.fit_intercept)

@@ -43,6 +43,15 @@ class RowReading:
     bound: float
     intercept: bool
 
+    @classmethod
+    def of(
+        cls, columns: Sequence[str], *, target: str, domain: Domain | None, **others: Any
+    ) -> RowReading:
+        """Of a table with these columns: the domain's, or all but the target."""
+        features = [name for name in columns if name != target]
+        chosen = tuple(features) if domain is None else domain.columns
+        return cls(columns=chosen, target=target, domain=domain, **others)
+
     @property
     def dimension(self) -> int:
         """Of the rows."""

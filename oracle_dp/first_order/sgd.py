@@ -23,13 +23,9 @@ from numpy.typing import ArrayLike
 from oracle_dp.errors import ParameterError
 from oracle_dp.first_order.batches import poisson_batch
 from oracle_dp.mechanisms import spending
+from oracle_dp.points import start_point, within_range
 from oracle_dp.privacy import Release
-from oracle_dp.record_losses import (
-    LinearModelLoss,
-    require_bounded,
-    start_point,
-    within_range,
-)
+from oracle_dp.record_losses import LinearModelLoss, require_bounded
 from oracles.arrays import FloatArray
 
 MECHANISM = "stochastic_gradient_descent"

@@ -25,8 +25,9 @@ from numpy.typing import ArrayLike
 from oracle_dp.errors import ParameterError
 from oracle_dp.mechanisms import spending
 from oracle_dp.noise import BitSource
+from oracle_dp.points import start_point
 from oracle_dp.privacy import Release
-from oracle_dp.record_losses import LinearModelLoss, RecordLosses, require_bounded, start_point
+from oracle_dp.record_losses import LinearModelLoss, RecordLosses, require_bounded
 from oracles.arrays import FloatArray
 from oracles.convex.minimum import inside
 

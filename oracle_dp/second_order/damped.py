@@ -26,8 +26,9 @@ from numpy.typing import ArrayLike
 from oracle_dp.mechanisms import spending
 from oracle_dp.noise import BitSource
 from oracle_dp.noise.floating import gaussian
+from oracle_dp.points import start_point
 from oracle_dp.privacy import Release
-from oracle_dp.record_losses import RecordLosses, require_bounded, start_point
+from oracle_dp.record_losses import RecordLosses, require_bounded
 from oracle_dp.second_order import sensitivity
 from oracles.arrays import FloatArray
 

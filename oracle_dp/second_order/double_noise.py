@@ -37,8 +37,9 @@ from oracle_dp.errors import ParameterError
 from oracle_dp.mechanisms import spending
 from oracle_dp.mechanisms.spending import fraction_of_one, noisy, positive, steps
 from oracle_dp.noise import BitSource
+from oracle_dp.points import start_point
 from oracle_dp.privacy import Release
-from oracle_dp.record_losses import RecordLosses, require_bounded, start_point
+from oracle_dp.record_losses import RecordLosses, require_bounded
 from oracle_dp.second_order import sensitivity
 from oracles.arrays import FloatArray
 from oracles.convex.objective import Curvature

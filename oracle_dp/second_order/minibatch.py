@@ -29,13 +29,9 @@ from oracle_dp.first_order.batches import poisson_batch
 from oracle_dp.first_order.sgd import expected_batch, noise_multiplier
 from oracle_dp.mechanisms import spending
 from oracle_dp.noise import BitSource
+from oracle_dp.points import start_point, within_range
 from oracle_dp.privacy import Release
-from oracle_dp.record_losses import (
-    LinearModelLoss,
-    require_bounded,
-    start_point,
-    within_range,
-)
+from oracle_dp.record_losses import LinearModelLoss, require_bounded
 from oracle_dp.second_order import sensitivity
 from oracle_dp.second_order.double_noise import SMALLEST_FLOOR, added
 from oracles.arrays import FloatArray

@@ -24,8 +24,9 @@ from numpy.typing import ArrayLike
 
 from oracle_dp.errors import ParameterError
 from oracle_dp.mechanisms import spending
+from oracle_dp.points import start_point
 from oracle_dp.privacy import Release
-from oracle_dp.record_losses import RecordLosses, require_bounded, start_point
+from oracle_dp.record_losses import RecordLosses, require_bounded
 from oracle_dp.second_order import sensitivity
 from oracle_dp.second_order.damped import noisy_symmetric
 from oracles.arrays import FloatArray

@@ -8,7 +8,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar, runtime_checkable
 
 import pandas as pd
 
-from oracle_dp.errors import DomainError
+from oracle_dp.errors import DomainError, ParameterError
 from oracles.errors import ProblemError
 
 ResultT = TypeVar("ResultT")
@@ -72,6 +72,19 @@ class Guarded(Generic[ResultT]):
             return self.function(pieces, given)
         except (DomainError, ProblemError) as error:
             return Refusal(f"{place}: {error}")
+
+
+def check_source(given: object) -> None:
+    """Refuse what is no source.
+
+    Raises:
+        ParameterError: As said.
+    """
+    if not isinstance(given, Source) or isinstance(given, pd.DataFrame):
+        raise ParameterError(
+            f"source: one of oracle_dp.sources expected, not a {type(given).__name__}; for rows in "
+            "memory there is fit(X, y)"
+        )
 
 
 def rows_per_piece(n_columns: int) -> int:
