@@ -24,7 +24,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np  # after the number of threads is set
 
 from benchmarks import logistic_data
-from benchmarks.newton_transcription import transcribed_step
+from benchmarks.newton_iteration import side_by_side
 from oracle_dp.first_order.gd import gradient_descent
 from oracle_dp.mechanisms.approximate_objective import approximate_objective
 from oracle_dp.mechanisms.classical_objective import classical_objective
@@ -179,35 +179,6 @@ def _excess(result: Result) -> float:
     return float(result["excess"])
 
 
-def per_iteration(losses: LinearModelLoss, features: Any, labels: np.ndarray) -> None:
-    """One Newton iteration of ours against the plain transcription on the same dense matrix."""
-    dense = np.asarray(features.todense() if hasattr(features, "todense") else features)
-    asked = {"epsilon": 1.0, "delta": logistic_data.delta_for(losses.size)}
-    for modification in ("add", "clip"):
-        ours = []
-        for _ in range(5):
-            seconds = {}
-            for t in (5, 25):
-                settings = variants(f"qu-{modification}", t, 1.0)
-                begun = time.perf_counter()
-                double_noise_newton(losses, settings=settings, random_state=1, **asked)
-                seconds[t] = time.perf_counter() - begun
-            ours.append((seconds[25] - seconds[5]) / 20)
-        rng, w, plain = np.random.default_rng(0), np.zeros(dense.shape[1]), []
-        for _ in range(10):
-            begun = time.perf_counter()
-            w = transcribed_step(
-                dense, labels, w, rho=0.01, gradient_share=0.75, trace_share=0.1,
-                modification=modification, rng=rng,
-            )  # fmt: skip
-            plain.append(time.perf_counter() - begun)
-        one, other = min(ours), min(plain)
-        print(
-            f"one iteration, qu-{modification}: {1e3 * one:.2f} ms, plain NumPy {1e3 * other:.2f} "
-            f"ms: {one / other:.2f} of it"
-        )
-
-
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description="private logistic regression, side by side")
@@ -220,9 +191,12 @@ def main() -> None:
     options = parser.parse_args()
     features, labels = getattr(logistic_data, options.data)()
     losses = logistic_data.losses(features, labels)
-    losses.second_order(np.zeros(losses.dimension), "upper")  # Compiled and warm.
     print(f"{options.data}: n = {losses.size:,}, d = {losses.dimension}, {options.relation}")
-    per_iteration(losses, features, labels)
+    for line in side_by_side(losses, features, labels):
+        print(
+            f"one iteration, qu-{line['modification']}: {1e3 * line['seconds']:.2f} ms, plain "
+            f"NumPy {1e3 * line['transcription_seconds']:.2f} ms: {line['ratio']:.2f} of it"
+        )
     results: list[Result] = []
     for epsilon in options.epsilons:
         found = measure(losses, epsilon, options.relation, options.seeds, options.variants)
