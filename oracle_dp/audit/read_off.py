@@ -50,10 +50,13 @@ class Scripted:
     is_private = False
 
     def bits(self, n: int, /) -> int:
-        """The first ``n`` bits of the next word."""
-        word = self.words[min(self.used, len(self.words) - 1)]
-        self.used += 1
-        return word >> (64 - n)
+        """The first ``n`` bits of the next words, as many as hold them."""
+        count = -(-n // 64)
+        drawn = 0
+        for _ in range(count):
+            drawn = drawn << 64 | self.words[min(self.used, len(self.words) - 1)]
+            self.used += 1
+        return drawn >> (64 * count - n)
 
 
 def normal_word(z: float) -> int:
