@@ -36,6 +36,8 @@ def main(experiment: Experiment) -> None:
 
 def _report(ran: Ran) -> None:
     typer.echo(f"{ran.computed} configs computed, {ran.kept} were there")
+    for reason, configs in ran.missing.items():
+        typer.echo(f"{configs} configs not run: {reason}")
     if ran.interrupted:
         typer.echo("interrupted: what was done is kept; the same command goes on from here")
         sys.exit(130)
