@@ -24,12 +24,7 @@ METHODS = {
     "nispp_single": ("NISPP, one pass", "-1/3", "1", "Corollary 5.1"),
     "nseg_multi": ("NSEG, several", "-1/2", "2", "Theorem 4.4"),
     "nispp_multi": ("NISPP, several, extrapolation", "-1/2", "3/2", "Theorem 6.4"),
-    "nispp_multi_fixed_point": (
-        "NISPP, several, fixed point",
-        "-1/2",
-        "3/2",
-        "Theorem 6.4",
-    ),
+    "nispp_multi_fixed_point": ("NISPP, several, fixed point", "-1/2", "3/2", "Theorem 6.4"),
 }
 RATES = """Slope of the log of the exact gap against the log of the number of records n, by least
 squares over all runs, with its 95% interval; beside it the slowest term in n of the paper's rate,
