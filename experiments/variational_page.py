@@ -28,8 +28,8 @@ METHODS = {
 }
 RATES = """Slope of the log of the exact gap against the log of the number of records n, by least
 squares over all runs, with its 95% interval; beside it the slowest term in n of the paper's rate,
-which is an upper bound: a steeper slope agrees with it. Sizes at which the mean gap is above 80% of
-the starting point's are left out. The last column is the largest gap of any run as a share of the
+which is an upper bound: a steeper slope agrees with it. Sizes at which the mean gap is above 80%
+of the starting point's are left out. The last column is the largest gap of any run as a share of the
 explicit bound that its plan was made from; above 1 would refute that bound or the code. Evaluations
 are counted, one per record and call. Epsilon = 1, delta = 1/n^2 for all; neighbours: replace. Plans
 are made from public constants alone: nothing is tuned. The data are made up, and the law that they
