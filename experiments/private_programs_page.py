@@ -41,13 +41,13 @@ def excess(records: Sequence[Record], field: str) -> float:
 
 
 def page(records: Sequence[Record]) -> list[Section]:
-    """One section for every family."""
-    found = []
+    """How to read it, then one section for every family."""
+    found = [Section("How to read these tables", CAPTION)]
     for family, words in FAMILIES.items():
         own = [record for record in records if record["config"]["family"] == family]
         if own:
             title = f"{family.capitalize()}: excess loss against epsilon"
-            found.append(Section(title, f"{words} {CAPTION}", partial(_figure, own), _table(own)))
+            found.append(Section(title, words, partial(_figure, own), _table(own)))
     return found
 
 
