@@ -30,8 +30,8 @@ it, against epsilon; delta = 0 for all, neighbours: add_remove. The scale is lin
 happens depends on the data and no epsilon covers it. top_r (R = 10) is tried at epsilon 1 only,
 since what it needs does not depend on epsilon. "auto" chooses from public facts and made-up
 records, and costs no privacy. Uniform is the mean of 200 random choices. HiGHS without privacy had
-half a minute; where its certificate is "bounded" its answer may not be optimal, and excess is from the
-least known. Processor seconds (median of the runs) are of a shared machine."""
+half a minute; where its certificate is "bounded" its answer may not be optimal, and excess is from
+the least known. Processor seconds (median of the runs) are of a shared machine."""
 
 
 def excess(records: Sequence[Record], field: str) -> float:

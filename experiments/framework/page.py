@@ -106,10 +106,17 @@ def settings(configs: Sequence[Any]) -> list[tuple[str, str]]:
     found: dict[str, list[str]] = {}
     for config in configs:
         for name, value in config.items():
-            text = value if isinstance(value, str) else canonical(value)
+            text = _setting(value)
             if text not in found.setdefault(name, []):
                 found[name].append(text)
     return [(name, _listed(every)) for name, every in found.items()]
+
+
+def _setting(value: Any) -> str:
+    """A value as people write it; a range by its ends."""
+    if isinstance(value, list) and len(value) > 2 and value == list(range(value[0], value[-1] + 1)):
+        return f"{value[0]} to {value[-1]}"
+    return value if isinstance(value, str) else canonical(value)
 
 
 def _listed(every: Sequence[str]) -> str:

@@ -6,7 +6,12 @@ from importlib import import_module
 
 from experiments.framework.experiment import Experiment
 
-NAMES: tuple[str, ...] = ("private_programs", "variational_rates", "parity_epsilon")
+NAMES: tuple[str, ...] = (
+    "lift_excess",
+    "private_programs",
+    "variational_rates",
+    "parity_epsilon",
+)
 """Modules of ``experiments`` with an ``EXPERIMENT``. To add one, add its name."""
 
 
