@@ -83,13 +83,33 @@ def _section(section: Section, prefix: str) -> dict[str, Any]:
     return found
 
 
+def first_figure(experiment: Experiment) -> str:
+    """An SVG file of the first figure, with its letters drawn: it looks the same everywhere.
+
+    Raises:
+        ValueError: There is none, for want of full records perhaps.
+    """
+    import matplotlib
+
+    records = current(experiment, quick=False)
+    for section in experiment.page(records) if records else ():
+        if section.figure is not None:
+            with styles.drawing(narrow=False), matplotlib.rc_context({"svg.fonttype": "path"}):
+                return _drawn(section.figure())
+    raise ValueError(f"{experiment.name}: no figure")
+
+
+def _drawn(figure: Figure) -> str:
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None}, facecolor="white")
+    return buffer.getvalue()
+
+
 def svg(figure: Figure, prefix: str, title: str) -> str:
     """A figure as an element of a page; ``prefix`` keeps its ids apart from other figures'."""
     from markupsafe import Markup, escape
 
-    buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None})
-    text = buffer.getvalue()
+    text = _drawn(figure)
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     head, rest = text.split(">", 1)
@@ -131,10 +151,11 @@ def made(records: Sequence[Record]) -> list[tuple[str, str]]:
         return []
     versions = {f"{k} {v}" for record in records for k, v in record["versions"].items()}
     seconds = {root(record): record["seconds"] for record in records}
+    known = [s for s in seconds.values() if s is not None]
     return [
         ("records", f"{len(records)} of {len(seconds)} configs"),
         ("commit", ", ".join(dict.fromkeys(str(r["commit"])[:10] for r in records))),
         ("versions", ", ".join(sorted(versions))),
         ("dates", ", ".join(dict.fromkeys(r["date"] for r in records))),
-        ("wall-clock seconds of all configs", f"{sum(seconds.values()):.0f}"),
+        ("wall-clock seconds", f"{sum(known):.0f} of {len(known)} configs"),
     ]
