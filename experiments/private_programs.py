@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -93,19 +93,23 @@ def configs(quick: bool) -> list[Config]:
     for family, instances in FAMILIES.items():
         sizes = (1_000,) if quick else (1_000, 10_000, 100_000)[: 3 if family == "location" else 2]
         for name in instances:
-            if name not in (QUICK if quick else FULL):
-                continue
-            for records in sizes:
-                one = {"family": family, "instance": name, "records": records, **shared}
-                found += [one | {"mechanism": m, "epsilon": None} for m in WITHOUT_PRIVACY]
-                applying = NOISED[1:] if family == "covering" else NOISED
-                for epsilon in epsilons:
-                    few = ("top_r",) if epsilon == 1 and not quick and family != "knapsack" else ()
-                    found += [
-                        one | {"mechanism": m, "epsilon": epsilon}
-                        for m in (*applying, *few, "auto")
-                    ]
+            if name in (QUICK if quick else FULL):
+                for records in sizes:
+                    one = {"family": family, "instance": name, "records": records, **shared}
+                    found += [one | pair for pair in _pairs(family, records, epsilons, quick)]
     return found
+
+
+def _pairs(
+    family: str, records: int, epsilons: Sequence[float], quick: bool
+) -> list[dict[str, Any]]:
+    """Mechanisms with their epsilons."""
+    pairs: list[tuple[str, float | None]] = [(mechanism, None) for mechanism in WITHOUT_PRIVACY]
+    applying = NOISED[1:] if family == "covering" else NOISED
+    pairs += [(mechanism, e) for e in epsilons for mechanism in (*applying, "auto")]
+    if not quick and records == 1_000 and family != "knapsack":
+        pairs.append(("top_r", 1.0))
+    return [{"mechanism": mechanism, "epsilon": epsilon} for mechanism, epsilon in pairs]
 
 
 def run(config: Config) -> list[Record]:
