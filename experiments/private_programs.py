@@ -96,6 +96,8 @@ def configs(quick: bool) -> list[Config]:
             if name in (QUICK if quick else FULL):
                 for records in sizes:
                     one = {"family": family, "instance": name, "records": records, **shared}
+                    if family == "covering" and not quick:
+                        one["draws"] = 5  # Some seconds each.
                     found += [one | pair for pair in _pairs(family, records, epsilons, quick)]
     return found
 
