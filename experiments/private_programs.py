@@ -81,6 +81,11 @@ FAMILIES: dict[str, dict[str, Callable[[], PrivateProblem]]] = {
     },
     "knapsack": {"50 items": ratings},
 }
+SIZES = {
+    "location": (1_000, 10_000, 100_000),
+    "covering": (1_000,),  # Seconds each already.
+    "knapsack": (1_000, 10_000),
+}
 QUICK = ("3 of 30 places", "5 of 30 sites", "50 items")
 FULL = ("pmed1", "pmed5", "8 of 60 sites", "50 items")
 
@@ -91,7 +96,7 @@ def configs(quick: bool) -> list[Config]:
     shared = {"draws": 3, "seconds": 5.0} if quick else {"draws": 10, "seconds": 20.0}
     found: list[Config] = []
     for family, instances in FAMILIES.items():
-        sizes = (1_000,) if quick else (1_000, 10_000, 100_000)[: 3 if family == "location" else 2]
+        sizes = SIZES[family][: 1 if quick else None]
         for name in instances:
             if name in (QUICK if quick else FULL):
                 for records in sizes:
