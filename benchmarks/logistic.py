@@ -23,7 +23,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np  # after the number of threads is set
 
-from benchmarks import logistic_data
+from experiments import logistic_data
 from benchmarks.newton_transcription import transcribed_step
 from oracle_dp.first_order.gd import gradient_descent
 from oracle_dp.mechanisms.approximate_objective import approximate_objective
