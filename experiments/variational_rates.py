@@ -2,7 +2,10 @@
 
     python -m experiments.variational_rates [--quick | --full] [--output FILE] [--plot FILE]
 
-``--plot`` needs the extra ``experiments``.
+``--plot`` needs the extra ``experiments``. ``--full`` alone makes the committed result and, with
+that extra, its picture: ``experiments/results/variational_rates.json`` and ``.png``. Every run is
+written to the output as soon as it is finished, and what is found there is not run again: an
+interrupted experiment goes on where it stopped. Start afresh by deleting the file.
 
 For every problem, method, number of records and seed: fresh records from a known law, a private run
 at epsilon = 1, delta = 1 / n^2, ``replace``, and the exact saddle gap of the released point for the
@@ -27,8 +30,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import linregress, t
 
-from experiments.result import result, write
+from experiments.result import commit, result, write
 from experiments.variational_plot import plot
+from experiments.variational_problems import MAKERS, Counting, law, saddle_gap
 from oracle_dp.variational import (
     Constants,
     PrivacyTarget,
@@ -39,8 +43,9 @@ from oracle_dp.variational import (
     nseg_multi_pass,
     nseg_single_pass,
 )
-from oracles.monotone import Ball, BilinearGame, GroupRobustLogistic, RecordOperator
+from oracles.monotone import RecordOperator
 
+NAME = "variational_rates"
 METHODS = {
     "nseg_single": (nseg, nseg_single_pass),
     "nispp_single": (nispp, nispp_single_pass),
@@ -65,9 +70,7 @@ EVALUATIONS_SLOPE = {
     "nispp_multi_fixed_point": 1.5,
 }
 SATURATED = 0.8
-HALF = 5
-GROUPS = 2
-POPULATION = 20_000
+RESULTS = Path(__file__).parent / "results"
 
 
 @dataclass(frozen=True)
@@ -81,94 +84,6 @@ class Config:
     epsilon: float = 1.0
 
 
-class Counting(RecordOperator):
-    """An operator that counts for how many records it was evaluated."""
-
-    enforced = True
-
-    def __init__(self, inner: RecordOperator) -> None:
-        self.inner, self.count = inner, 0
-        self.domain, self.n_records = inner.domain, inner.n_records
-        self.lipschitz, self.bound, self.monotone = inner.lipschitz, inner.bound, inner.monotone
-
-    def per_record(self, point, records=slice(None)):
-        """Not needed: both methods use sums."""
-        raise NotImplementedError
-
-    def total(self, point, records=slice(None)):
-        """The inner operator's sum."""
-        self.count += self.n_records if isinstance(records, slice) else len(records)
-        return self.inner.total(point, records)
-
-    def summed(self, records):
-        """The inner operator's sum, counted at every call."""
-        function, size = self.inner.summed(records), len(records)
-
-        def counted(point):
-            self.count += size
-            return function(point)
-
-        return counted
-
-    def scale(self, point):
-        """The inner operator's."""
-        return self.inner.scale(point)
-
-    @property
-    def scale_norm(self) -> float:
-        """The inner operator's."""
-        return self.inner.scale_norm
-
-
-def bilinear(n: int, rng: np.random.Generator) -> BilinearGame:
-    """Random payoffs, and linear terms that put the solution far from the start, on two balls."""
-    couplings = np.eye(HALF) / 5 + rng.standard_normal((n, HALF, HALF)) / (4 * HALF)
-    linear = 0.7 / np.sqrt(HALF) + rng.standard_normal((n, 2 * HALF)) / (8 * np.sqrt(HALF))
-    balls = Ball(1.0, np.zeros(HALF)), Ball(1.0, np.zeros(HALF))
-    return BilinearGame(couplings, linear, *balls, coupling_norm=1.0, linear_norm=1.2)
-
-
-def robust(n: int, rng: np.random.Generator) -> GroupRobustLogistic:
-    """Two groups of equal size that share a direction, each with one of its own and label noise."""
-    groups = np.arange(n) % GROUPS
-    labels = rng.choice([-1.0, 1.0], n)
-    centres = np.zeros((GROUPS, HALF))
-    centres[:, 0] = 0.9
-    centres[np.arange(GROUPS), np.arange(GROUPS) + 1] = (0.2, -0.4)
-    features = labels[:, None] * centres[groups] + rng.standard_normal((n, HALF)) / 20
-    flipped = rng.random(n) < np.array([0.0, 0.05])[groups]
-    observed = np.where(flipped, -labels, labels)
-    return GroupRobustLogistic(features, observed, groups, [1 / GROUPS] * GROUPS, radius=1.0)
-
-
-MAKERS = {"bilinear": bilinear, "group_robust": robust}
-
-
-def law(problem: str) -> RecordOperator:
-    """A large sample that stands for the law: 2e5 games, whose mean is what counts."""
-    size = 200_000 if problem == "bilinear" else POPULATION
-    return MAKERS[problem](size, np.random.default_rng(12345))
-
-
-def saddle_gap(operator: RecordOperator, point: np.ndarray) -> float:
-    """Max over y of f(x, y) - min over x of f(x, y), for the mean over the operator's records."""
-    if isinstance(operator, BilinearGame):
-        return operator.saddle_gap(point)
-    assert isinstance(operator, GroupRobustLogistic)
-    d = operator.n_features
-    mixture = point[d:]
-    worst = float(operator.group_losses(point[:d]).max())
-    ball = operator.domain.factors[0]
-    fixed = np.array(mixture)
-    w = previous = point[:d]
-    # Accelerated projected gradient; the loss is 1/4-smooth for features of norm 1.
-    for k in range(150):
-        ahead = w + k / (k + 3) * (w - previous)
-        gradient = operator.mean()(np.concatenate([ahead, fixed]))[:d]
-        previous, w = w, ball.project(ahead - 4.0 * gradient)
-    return worst - float(mixture @ operator.group_losses(w))
-
-
 def run(config: Config, population: RecordOperator) -> dict[str, Any]:
     """One private run and its gap for the law."""
     rng = np.random.default_rng([config.seed, config.n])
@@ -177,10 +92,11 @@ def run(config: Config, population: RecordOperator) -> dict[str, Any]:
     solve, make_plan = METHODS[config.method]
     target = PrivacyTarget.checked(config.epsilon, delta, "replace")
     plan = make_plan(Constants.of(operator), config.n, target)
-    began = time.perf_counter()
+    began = time.process_time()
     release = solve(
         operator, epsilon=config.epsilon, delta=delta, plan=plan, random_state=config.seed
     )
+    seconds = time.process_time() - began
     return {
         **asdict(config),
         "gap": saddle_gap(population, release.value),
@@ -188,7 +104,7 @@ def run(config: Config, population: RecordOperator) -> dict[str, Any]:
         "evaluations": operator.count,
         "batch_size": plan.batch_size,
         "steps": plan.steps,
-        "seconds": time.perf_counter() - began,
+        "cpu_seconds": seconds,
     }
 
 
@@ -208,7 +124,7 @@ def summary(records: list[dict[str, Any]], start: float, method: str) -> dict[st
                 "below_bound": bool(gaps.max() <= mine["gap_bound"]),
                 "saturated": bool(gaps.mean() > SATURATED * start),
                 "evaluations": float(np.mean([r["evaluations"] for r in records if r["n"] == n])),
-                "seconds": float(np.mean([r["seconds"] for r in records if r["n"] == n])),
+                "cpu_seconds": float(np.mean([r["cpu_seconds"] for r in records if r["n"] == n])),
             }
         )
     kept = {row["n"] for row in rows if not row["saturated"]}
@@ -235,18 +151,70 @@ def summary(records: list[dict[str, Any]], start: float, method: str) -> dict[st
 def cells(size: str) -> list[tuple[str, str, list[int], int]]:
     """Problem, method, numbers of records and seeds."""
     if size == "quick":
-        single, several, longest, multi_nseg, seeds = [1000, 3000], [300], [300, 600], [100, 200], 3
+        single, longest, multi_nseg, seeds = [1000, 3000], [300, 600], [100, 200], 3
     else:
-        single, several = [1000, 3000, 10_000, 30_000], [300, 1000, 3000]
-        longest, multi_nseg, seeds = [300, 1000, 3000, 10_000], [300, 1000, 3000], 20
+        single, seeds = [1000, 3000, 10_000, 30_000], 20
+        longest, multi_nseg = [300, 1000, 3000, 10_000], [300, 1000, 3000]
     by_method = {
         "nseg_single": single,
         "nispp_single": single,
         "nispp_multi_fixed_point": longest,
-        "nispp_multi": several,
+        "nispp_multi": longest,
         "nseg_multi": multi_nseg,
     }
     return [(p, m, by_method[m], seeds) for p in MAKERS for m in METHODS]
+
+
+class Progress:
+    """All finished runs, on disk after each."""
+
+    def __init__(self, path: Path | None, size: str) -> None:
+        # Read once: the files may change while this code runs.
+        self.path, self.size, self.code = path, size, commit()
+        self.records: list[dict[str, Any]] = []
+        self.summaries: dict[str, Any] = {}
+        if path is not None and path.exists():
+            before = json.loads(path.read_text(encoding="utf-8"))
+            if (before["experiment"], before["size"]) != (NAME, size):
+                raise SystemExit(f"{path}: of another experiment or size; delete or rename it")
+            self.records, self.summaries = before["records"], before["summaries"]
+
+    def of(self, problem: str, method: str) -> list[dict[str, Any]]:
+        """The finished runs of one method on one problem."""
+        return [r for r in self.records if (r["problem"], r["method"]) == (problem, method)]
+
+    def finished(self, config: Config) -> bool:
+        """Whether this run is among them."""
+        wanted = asdict(config)
+        return any(wanted.items() <= record.items() for record in self.records)
+
+    def add(self, record: dict[str, Any]) -> None:
+        """Keep one more run, with the code that it was made by."""
+        self.records.append({**record, "code": self.code})
+        self.save()
+
+    def save(self) -> None:
+        """Write everything, by way of a second file: an interruption leaves the first one whole."""
+        if self.path is None:
+            return
+        fields = {"size": self.size, "summaries": self.summaries, "records": self.records}
+        found = result(NAME, fields, libraries=("dp-accounting",), code=self.code)
+        beside = self.path.with_suffix(".part")
+        write(beside, found)
+        beside.replace(self.path)
+
+
+def measure(progress: Progress, problem: str, method: str, configs: list[Config]) -> None:
+    """The runs of one method on one problem that are not finished, and their summary."""
+    population = law(problem)
+    for config in configs:
+        if not progress.finished(config):
+            progress.add(run(config, population))
+    start = saddle_gap(population, population.domain.centre)
+    found = summary(progress.of(problem, method), start, method)
+    progress.summaries[f"{problem}/{method}"] = found
+    progress.save()
+    print(problem, method, json.dumps(found), flush=True)
 
 
 def main() -> None:
@@ -262,28 +230,21 @@ def main() -> None:
     parser.add_argument("--output", type=Path)
     parser.add_argument("--plot", type=Path)
     given = parser.parse_args()
-    chosen = given.size or "quick"
-    summaries: dict[str, Any] = {}
-    every: list[dict[str, Any]] = []
-    for problem, method, sizes, seeds in cells(chosen):
+    output, picture = given.output, given.plot
+    if given.size == "full" and output is None:
+        output = RESULTS / f"{NAME}.json"
+        picture = picture or output.with_suffix(".png")
+    progress = Progress(output, given.size or "quick")
+    for problem, method, sizes, seeds in cells(progress.size):
         if given.problem not in (None, problem) or given.method not in (None, method):
             continue
-        population = law(problem)
-        start = saddle_gap(population, population.domain.centre)
-        records = [
-            run(Config(problem, method, n, seed), population)
-            for n in sizes
-            if given.largest is None or n <= given.largest
-            for seed in range(given.seeds or seeds)
+        kept = [n for n in sizes if given.largest is None or n <= given.largest]
+        chosen = [
+            Config(problem, method, n, seed) for n in kept for seed in range(given.seeds or seeds)
         ]
-        found = summary(records, start, method)
-        every += records
-        summaries[f"{problem}/{method}"] = found
-        print(problem, method, json.dumps(found), flush=True)
-        fields = {"size": chosen, "summaries": summaries, "records": every}
-        write(given.output, result("variational_rates", fields, libraries=("dp-accounting",)))
-    if given.plot is not None:
-        plot(summaries, list(METHODS), given.plot)
+        measure(progress, problem, method, chosen)
+    if picture is not None:
+        plot(progress.summaries, list(METHODS), picture)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,7 @@
+"""What every table and figure of the page is made with: experiments, records, runner and page."""
+
+from experiments.framework.cells import Cell, Table, label, quoted
+from experiments.framework.commands import main
+from experiments.framework.experiment import Config, Experiment, Record, Section
+
+__all__ = ["Cell", "Config", "Experiment", "Record", "Section", "Table", "label", "main", "quoted"]
