@@ -39,8 +39,8 @@ DATA: dict[str, Any] = {
 TABLE = (0.01, 0.1, 1.0, 10.0)
 BETWEEN = (0.03, 0.3, 3.0)
 DESCENT = {
-    0.01: (4, 256), 0.03: (8, 512), 0.1: (32, 1024), 0.3: (64, 2048), 1.0: (128, 4096),
-    3.0: (256, 8192), 10.0: (256, 8192),
+    0.01: (1, 256), 0.03: (2, 512), 0.1: (4, 1024), 0.3: (8, 2048), 1.0: (16, 4096),
+    3.0: (64, 8192), 10.0: (128, 8192),
 }  # fmt: skip
 """Least and largest T of DP-GD: powers of 2 between them. All T were chosen beforehand."""
 AT_ONCE = ("approximate minima", "Gaussian objective", "classical objective, delta 0")
@@ -66,13 +66,13 @@ def grid(data: str, epsilon: float) -> Grid:
         "Hess-clip": newton,
         "QU-add, curvature kept": newton,
         "preconditioned": (2, 128),
-        "damped Newton": (2, 64),
+        "damped Newton": (1, 64),
         **dict.fromkeys(AT_ONCE),
     }
     if data != "protein":
         found["QU-add"] = newton
     if data in ("adult", "synthetic"):
-        found |= {NOT_PRIVATE[0]: (2, 32), NOT_PRIVATE[1]: (1, 32)}
+        found |= {NOT_PRIVATE[0]: (1, 32), NOT_PRIVATE[1]: (1, 32)}
         if epsilon in TABLE:
             found["cubic Newton"] = None
         if epsilon == 1:
