@@ -29,17 +29,17 @@ DP-GD's run of that ratio loses more than releasing 0 would, which costs no epsi
 race has no prize. Why ours differ from the paper's: (1) Accounting. Ours is the exact curve of
 Gaussian differential privacy, for all methods alike; the paper states a weaker bound, and the
 authors' public code inverts another one with a root finder that fails for epsilon <= 0.1 and then
-returns rho = 0.001, which is an epsilon of about 0.25 to 0.28 at these n (in an earlier version
-0.6). Whether the published columns 0.01 and 0.1 were made with it cannot be told; if so, they are
-not at their stated epsilon, and the same 2.90 twice would fit. (2) Steps. Ours starts at 0 (theirs
-at a random unit vector, with a reset near the optimum that reads the data), takes the sharper
-sensitivity of a clipped inverse, bounds the trace from below by its noise and the floor by what
-keeps the noise of a direction from growing; budget shares are 0.75 gradient, 0.025 trace, 0.225
-direction everywhere, floor factor 1, and 4 up to epsilon 0.3. (3) Cost of a step. Sparse rows and
-compiled sums of curvatures make a Newton step here 4 to 8 times as long as a gradient step, 25 to
-35 times on Fashion-MNIST; in plain NumPy on dense rows that factor is another one. (4) Machine,
-preparation of rows (the paper's Adult is a file of 45,220 rows that is not public), and grids of T,
-of which it states none. {DATA} {COMMON}"""
+returns rho = 0.001, which is an epsilon of 0.21 to 0.24 at these n (the next table; an earlier
+version of the code, about twice that). Whether the published columns 0.01 and 0.1 were made with it
+cannot be told; if so, they are not at their stated epsilon, and the same 2.90 twice would fit. (2)
+Steps. Ours starts at 0 (theirs at a random unit vector, with a reset near the optimum that reads
+the data), takes the sharper sensitivity of a clipped inverse, bounds the trace from below by its
+noise and the floor by what keeps the noise of a direction from growing; budget shares are 0.75
+gradient, 0.025 trace, 0.225 direction everywhere, floor factor 1, and 4 up to epsilon 0.3. (3) Cost
+of a step. Sparse rows and compiled sums of curvatures make a Newton step here 4 to 8 times as long
+as a gradient step, 25 to 35 times on Fashion-MNIST; in plain NumPy on dense rows that factor is
+another one. (4) Machine, preparation of rows (the paper's Adult is a file of 45,220 rows that is
+not public), and grids of T, of which it states none. {DATA} {COMMON}"""
 
 FIGURE_1 = f"""A point is a whole private run of T steps, with noise for T steps, and a curve goes
 through its T from few to many; bars are a standard deviation over seeds. The paper draws the

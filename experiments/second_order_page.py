@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from experiments import second_order_captions as captions
 from experiments.framework import Cell, Record, Section, Table, label, quoted
-from experiments.framework.styles import KNOWN_BAD, REFERENCE, axes, curve, epsilon_axis, legend
 from experiments.logistic_methods import VARIANTS
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from experiments.second_order_figures import against, oracle, privacy_utility
+from experiments.second_order_numbers import (
+    NAMES,
+    ORACLE,
+    TRADED,
+    best,
+    equals,
+    ladder,
+    mean,
+    sets_of,
+    where,
+)
 
 PAPER = "Ganesh, Haghifam, Steinke, Thakurta (2023), Table 1"
 PUBLISHED = {
@@ -24,112 +29,62 @@ PUBLISHED = {
 }
 """Run time of DP-GD over that of theirs (Hess-clip), at epsilon 0.01, 0.1, 1, 10."""
 EPSILONS = (0.01, 0.1, 1.0, 10.0)
-NAMES = {
-    "synthetic": "synthetic",
-    "adult": "Adult",
-    "a1a_standardised": "a1a, standardised",
-    "a1a": "a1a, as it is",
-    "covertype_sample": "Covertype, 20,000 rows",
-    "protein": "protein, standardised",
-    "fashion_mnist": "Fashion-MNIST, 0 and 3",
-}
-ORACLE = "DP-GD-Oracle (not private)"
-EXACT_STEP = "damped Newton, exact step (not private)"
-LOOKS: dict[str, dict[str, Any]] = {
-    name: curve(i)
-    for i, name in enumerate(
-        (
-            "DP-GD", "Hess-clip", "preconditioned", "QU-add", "Gaussian objective",
-            "damped Newton", "Hess-add", "QU-clip", "QU-add, curvature kept",
-            "approximate minima", "classical objective, delta 0", "DP-SGD", "QU-add, batches",
-        )
-    )
-}  # fmt: skip
-LOOKS |= {ORACLE: KNOWN_BAD, EXACT_STEP: KNOWN_BAD | {"marker": "+", "linestyle": (0, (2, 2))}}
-TRADED = (
-    "DP-GD", "Hess-clip", "QU-add", "preconditioned", "damped Newton", EXACT_STEP,
-    "approximate minima", "Gaussian objective", "classical objective, delta 0",
-)  # fmt: skip
+RACED = ("adult", "a1a_standardised", "synthetic", "covertype_sample")
+"""Data sets of Figure 1."""
+EXTREMES = (0.1, 10.0)
+"""Epsilons of Figure 3: high and low privacy."""
+FULL = ("DP-GD", *VARIANTS, "QU-add, curvature kept", "preconditioned")
+BATCHES = ("DP-GD", "QU-add", "DP-SGD", "QU-add, batches")
 
 
 def page(records: Sequence[Record]) -> Sequence[Section]:
-    """Tables and figures of the paper, from our records."""
-    sets = [name for name in NAMES if any(r["config"]["data"] == name for r in records)]
-    shown = [name for name in sets if name in ("synthetic", "adult")]
-    main = _where(records, epsilon=1.0)
-    return [
-        Section("Table 1: time of DP-GD over time of ours", captions.TABLE_1,
-                table=_races(records, sets)),
-        Section("Figure 1: excess loss against time, epsilon = 1", captions.FIGURE_1,
-                lambda: _against(main, sets[:4], ("DP-GD", *VARIANTS, "QU-add, curvature kept",
-                                                  "preconditioned"), "processor_seconds"),
-                _bests(main, sets, ("DP-GD", *VARIANTS, "QU-add, curvature kept",
-                                    "preconditioned"))),
-        Section("Figure 2: excess loss against epsilon", captions.FIGURE_2,
-                lambda: _privacy_utility(records, sets), _utilities(records, sets)),
-        Section("Figure 3: DP-GD with the best step size, which is not private",
-                captions.FIGURE_3, lambda: _oracle(records, shown),
-                _oracle_table(records, shown)),
-        Section("Figure 4: batches, epsilon = 1", captions.FIGURE_4,
-                lambda: _against(main, shown, ("DP-GD", "QU-add", "DP-SGD", "QU-add, batches"),
-                                 "processor_seconds"),
-                _bests(main, shown, ("DP-GD", "QU-add", "DP-SGD", "QU-add, batches"))),
-    ]  # fmt: skip
-
-
-# -- numbers -----------------------------------------------------------------------------------
-
-
-def ratio(records: Sequence[Record], field: str) -> float:
-    """The least value of the first record over the least of the second."""
-    first, second = records
-    return float(min(first[field]) / min(second[field]))
-
-
-def best(records: Sequence[Record], method: str) -> Record | None:
-    """The record with the least mean excess over all T; None if the method was not run."""
-    own = _where(records, method=method)
-    return min(own, key=_mean, default=None)
-
-
-def equals(records: Sequence[Record], ours: str) -> tuple[Record, Record]:
-    """The fastest run of DP-GD and of ours whose excess is at most one that both reach.
-
-    That is the larger of the two least mean excesses.
-    """
-    names = ("DP-GD", ours)
-    target = max(min(_mean(r) for r in _where(records, method=name)) for name in names)
-    first, second = (
-        min(
-            (r for r in _where(records, method=name) if _mean(r) <= target),
-            key=lambda r: float(min(r["processor_seconds"])),
+    """Tables and figures of the paper, from the records that there are."""
+    sets, main = sets_of(records), where(records, epsilon=1.0)
+    raced = [name for name in RACED if name in sets_of(main)]
+    batched = sets_of(where(main, method="DP-SGD"))
+    cases = [
+        (data, epsilon)
+        for data in sets_of(where(records, method=ORACLE))
+        for epsilon in EXTREMES
+        if where(records, data=data, epsilon=epsilon)
+    ]
+    found = [
+        Section(
+            "Table 1: time of DP-GD over time of ours",
+            captions.TABLE_1,
+            table=_races(records, sets),
+        ),
+        Section(
+            "Figure 2: excess loss against epsilon",
+            captions.FIGURE_2,
+            lambda: privacy_utility(records, sets),
+            _utilities(records, sets),
+        ),
+    ]
+    if raced:
+        title = "Figure 1: excess loss against time, epsilon = 1"
+        drawn = _bests(main, sets_of(main), FULL)
+        found.insert(
+            1, Section(title, captions.FIGURE_1, lambda: against(main, raced, FULL), drawn)
         )
-        for name in names
-    )
-    return first, second
-
-
-def _mean(record: Record) -> float:
-    return float(np.mean(record["excess"]))
-
-
-def _where(records: Sequence[Record], **wanted: Any) -> list[Record]:
-    """Records with these fields; ``data`` is the config's."""
-    data = wanted.pop("data", None)
-    return [
-        r for r in records
-        if wanted.items() <= r.items() and data in (None, r["config"]["data"])
-    ]  # fmt: skip
-
-
-# -- tables ------------------------------------------------------------------------------------
+    if cases:
+        title = "Figure 3: DP-GD with the best step size, which is not private"
+        shown = _oracle_table(records, cases)
+        found.append(Section(title, captions.FIGURE_3, lambda: oracle(records, cases), shown))
+    if batched:
+        title = "Figure 4: batches, epsilon = 1"
+        table = _bests(main, batched, BATCHES)
+        found.append(
+            Section(title, captions.FIGURE_4, lambda: against(main, batched, BATCHES), table)
+        )
+    return found
 
 
 def _races(records: Sequence[Record], sets: Sequence[str]) -> Table:
     rows = []
     for data in sets:
         for epsilon in EPSILONS:
-            own = _where(records, data=data, epsilon=epsilon)
+            own = where(records, data=data, epsilon=epsilon)
             if own:
                 rows.append(_race(own, data, epsilon))
     columns = (
@@ -154,7 +109,7 @@ def _race(own: Sequence[Record], data: str, epsilon: float) -> list[Any]:
         theirs,
         _ratio((descent, ours)),
         *(
-            _ratio(equals(own, name)) if _where(own, method=name) else label("-")
+            _ratio(equals(own, name)) if where(own, method=name) else label("-")
             for name in ("Hess-clip", "QU-add, curvature kept", "preconditioned")
         ),
         _excess(descent),
@@ -165,26 +120,26 @@ def _race(own: Sequence[Record], data: str, epsilon: float) -> list[Any]:
 
 
 def _ratio(pair: Sequence[Record]) -> Cell:
-    useless = " (worse than w = 0)" if _mean(pair[0]) > pair[0]["excess_at_zero"] else ""
-    how = "experiments.second_order_page:ratio"
+    useless = " (worse than w = 0)" if mean(pair[0]) > pair[0]["excess_at_zero"] else ""
+    how = "experiments.second_order_numbers:ratio"
     return Cell.of(pair, "processor_seconds", how=how, form="{:.2f}" + useless)
 
 
 def _excess(record: Record) -> tuple[Cell, ...]:
     """Mean excess, and T; a mark where T is an end of the grid."""
-    mean = Cell.of([record], "excess", form="{:.2g}" if _mean(record) >= 1 else "{:.4f}")
+    excess = Cell.of([record], "excess", form="{:.2g}" if mean(record) >= 1 else "{:.4f}")
     if record["steps"] is None:
-        return (mean,)
-    least, largest = record["config"]["grid"][record["method"]]
-    mark = "*" if record["steps"] in (least, largest) else ""
-    return mean, Cell.of([record], "steps", how="value", form=f"({{}}{mark})")
+        return (excess,)
+    steps = ladder(record["config"]["grid"][record["method"]], record["config"]["factor"])
+    mark = "*" if record["steps"] in (steps[0], steps[-1]) else ""
+    return excess, Cell.of([record], "steps", how="value", form=f"({{}}{mark})")
 
 
 def _bests(records: Sequence[Record], sets: Sequence[str], methods: Sequence[str]) -> Table:
     rows: list[list[Any]] = []
     for data in sets:
         for name in methods:
-            top = best(_where(records, data=data), name)
+            top = best(where(records, data=data), name)
             if top is not None:
                 rows.append(
                     [
@@ -205,7 +160,7 @@ def _utilities(records: Sequence[Record], sets: Sequence[str]) -> Table:
     rows: list[list[Any]] = []
     for data in sets:
         for name in (*TRADED, "cubic Newton"):
-            tops = [best(_where(records, data=data, epsilon=e), name) for e in epsilons]
+            tops = [best(where(records, data=data, epsilon=e), name) for e in epsilons]
             if any(top is not None for top in tops):
                 rows.append(
                     [label(NAMES[data]), label(name)]
@@ -214,88 +169,11 @@ def _utilities(records: Sequence[Record], sets: Sequence[str]) -> Table:
     return Table(("data", "method", *(f"epsilon {e:g}" for e in epsilons)), rows)
 
 
-def _oracle_table(records: Sequence[Record], sets: Sequence[str]) -> Table:
+def _oracle_table(records: Sequence[Record], cases: Sequence[tuple[str, float]]) -> Table:
     rows: list[list[Any]] = []
-    for data in sets:
-        for epsilon in _extremes(records):
-            for name in ("Hess-clip", "QU-add", "DP-GD", ORACLE):
-                top = best(_where(records, data=data, epsilon=epsilon), name)
-                if top is not None:
-                    rows.append(
-                        [label(NAMES[data]), label(f"{epsilon:g}"), label(name), _excess(top)]
-                    )
-    return Table(("data", "epsilon", "method", "least excess (T)"), rows)
-
-
-# -- figures -----------------------------------------------------------------------------------
-
-
-def _against(
-    records: Sequence[Record], sets: Sequence[str], methods: Sequence[str], field: str
-) -> Figure:
-    """Excess against a field, a curve for each method through its T."""
-    figure, panels = axes(len(sets))
-    for axis, data in zip(panels, sets, strict=True):
-        own = _where(records, data=data)
-        for name in methods:
-            _curve(axis, _where(own, method=name), name, field)
-        seconds = "processor time of a whole run, s"
-        axis.set(title=NAMES[data], xscale="log", ylabel="excess loss, nats")
-        axis.set_xlabel(seconds if field == "processor_seconds" else "T, steps of a run")
-        _frame(axis, own)
-    legend(figure)
-    return figure
-
-
-def _curve(axis: Axes, own: Sequence[Record], name: str, field: str) -> None:
-    if own:
-        x = [float(np.min(r[field])) for r in own]
-        y, error = [_mean(r) for r in own], [float(np.std(r["excess"])) for r in own]
-        axis.errorbar(x, y, yerr=error, label=name, elinewidth=0.8, **LOOKS[name])
-
-
-def _frame(axis: Axes, own: Sequence[Record]) -> None:
-    """Logarithmic; what is far worse than w = 0 is left out, and w = 0 drawn."""
-    zero = own[0]["excess_at_zero"]
-    axis.axhline(zero, label="w = 0, which costs nothing", **REFERENCE)
-    least = min(_mean(r) for r in own if r["method"] in LOOKS)
-    axis.set_yscale("log")
-    axis.set_ylim(least / 1.5, 3 * zero)
-
-
-def _privacy_utility(records: Sequence[Record], sets: Sequence[str]) -> Figure:
-    figure, panels = axes(len(sets))
-    for axis, data in zip(panels, sets, strict=True):
-        own = _where(records, data=data)
-        epsilons = sorted({r["epsilon"] for r in own})
-        for name in TRADED:
-            tops = [best(_where(own, epsilon=e), name) for e in epsilons]
-            seen = [top for top in tops if top is not None]
-            if seen:
-                y = [_mean(top) for top in seen]
-                axis.plot([top["epsilon"] for top in seen], y, label=name, **LOOKS[name])
-        epsilon_axis(axis, epsilons)
-        axis.set(title=NAMES[data], ylabel="excess loss, nats")
-        _frame(axis, own)
-    legend(figure)
-    return figure
-
-
-def _extremes(records: Sequence[Record]) -> list[float]:
-    """High and low privacy."""
-    found = sorted({r["epsilon"] for r in records})
-    return [e for e in (0.1, 10.0) if e in found] or found[:1]
-
-
-def _oracle(records: Sequence[Record], sets: Sequence[str]) -> Figure:
-    cases = [(data, e) for data in sets for e in _extremes(records)]
-    figure, panels = axes(len(cases))
-    for axis, (data, epsilon) in zip(panels, cases, strict=True):
-        own = _where(records, data=data, epsilon=epsilon)
+    for data, epsilon in cases:
         for name in ("Hess-clip", "QU-add", "DP-GD", ORACLE):
-            _curve(axis, _where(own, method=name), name, "steps")
-        axis.set(title=f"{NAMES[data]}, epsilon = {epsilon:g}", xscale="log")
-        axis.set(xlabel="T, steps of a run", ylabel="excess loss, nats")
-        _frame(axis, own)
-    legend(figure)
-    return figure
+            top = best(where(records, data=data, epsilon=epsilon), name)
+            if top is not None:
+                rows.append([label(NAMES[data]), label(f"{epsilon:g}"), label(name), _excess(top)])
+    return Table(("data", "epsilon", "method", "least excess (T)"), rows)

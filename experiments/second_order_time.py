@@ -24,6 +24,7 @@ import numpy as np  # after the number of threads is set
 from experiments import logistic_data, second_order_page
 from experiments.framework import Config, Experiment, Record, main
 from experiments.logistic_methods import METHODS, VARIANTS, Asked, Trained
+from experiments.second_order_numbers import ladder
 from oracle_dp.record_losses import LinearModelLoss
 from oracles.convex import ConvexMinimum, Newton
 
@@ -128,18 +129,6 @@ def _config(
         "factor": factor,
         "grid": chosen,
     }
-
-
-def ladder(bounds: Sequence[int] | None, factor: int) -> list[int | None]:
-    """T from the least to the largest, each a multiple of the one before; None for no T."""
-    if bounds is None:
-        return [None]
-    least, largest = bounds
-    found: list[int | None] = []
-    while least <= largest:
-        found.append(least)
-        least *= factor
-    return found
 
 
 @cache

@@ -6,7 +6,7 @@ from importlib import import_module
 
 from experiments.framework.experiment import Experiment
 
-NAMES: tuple[str, ...] = ("parity_epsilon", "second_order_time")
+NAMES: tuple[str, ...] = ("parity_epsilon", "second_order_time", "second_order_conversion")
 """Modules of ``experiments`` with an ``EXPERIMENT``. To add one, add its name."""
 
 
