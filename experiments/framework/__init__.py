@@ -2,6 +2,25 @@
 
 from experiments.framework.cells import Cell, Table, label, quoted
 from experiments.framework.commands import main
-from experiments.framework.experiment import Config, Experiment, Record, Section
+from experiments.framework.experiment import (
+    Config,
+    Experiment,
+    NotAvailableError,
+    Record,
+    Section,
+)
+from experiments.framework.records import promised
 
-__all__ = ["Cell", "Config", "Experiment", "Record", "Section", "Table", "label", "main", "quoted"]
+__all__ = [
+    "Cell",
+    "Config",
+    "Experiment",
+    "NotAvailableError",
+    "Record",
+    "Section",
+    "Table",
+    "label",
+    "main",
+    "promised",
+    "quoted",
+]

@@ -16,6 +16,10 @@ Config = Mapping[str, Any]
 Record = dict[str, Any]
 
 
+class NotAvailableError(Exception):
+    """A config cannot be run here: what is missing, and how to get it. The others are run."""
+
+
 @dataclass(frozen=True)
 class Section:
     """A heading with a figure, a table or both.
@@ -44,7 +48,8 @@ class Experiment:
             ``experiments/records/<name>.jsonl``.
         title: Heading on the page.
         configs: ``configs(quick)``: every unit of work, some seconds each.
-        run: Pure: the same config gives the same records, but for what a clock measured.
+        run: Pure: the same config gives the same records, but for what a clock measured. Raises
+            :class:`NotAvailableError` where data or an environment are missing.
         page: What the page shows of the records, which come in the order of their configs.
         alone: Seconds are compared: in a full run nothing else runs beside it.
     """

@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Any
 
 from experiments.framework.experiment import Config, Record
+from oracle_dp import Guarantee
 
 FOLDER = Path(__file__).parents[1] / "records"
 LIBRARIES = ("oracle-dp", "numpy", "scipy", "scikit-learn", "highspy", "numba", "dp-accounting")
@@ -58,6 +59,20 @@ def environment(commit: str | None) -> dict[str, Any]:
         | {name: version(name) for name in LIBRARIES},
     }
     return {"environment": hashlib.sha256(canonical(found).encode()).hexdigest()[:10]} | found
+
+
+def promised(guarantee: Guarantee) -> Record:
+    """What a record says of a release: relation, epsilon, delta, and the guarantee in short."""
+    return {
+        "neighbors": guarantee.neighbors.value,
+        "epsilon": guarantee.epsilon,
+        "delta": guarantee.delta,
+        "guarantee": {
+            "theorem": guarantee.theorem,
+            "certificate": guarantee.certificate.value,
+            "contingencies": [one.kind.value for one in guarantee.contingencies],
+        },
+    }
 
 
 def batch(

@@ -6,7 +6,14 @@ from importlib import import_module
 
 from experiments.framework.experiment import Experiment
 
-NAMES: tuple[str, ...] = ("parity_epsilon", "second_order_time", "second_order_conversion")
+NAMES: tuple[str, ...] = (
+    "second_order_time",
+    "second_order_conversion",
+    "lift_excess",
+    "private_programs",
+    "variational_rates",
+    "parity_epsilon",
+)
 """Modules of ``experiments`` with an ``EXPERIMENT``. To add one, add its name."""
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from threadpoolctl import threadpool_limits
 
-from experiments.framework.experiment import Config, Experiment, Record
+from experiments.framework.experiment import Config, Experiment, NotAvailableError, Record
 from experiments.framework.records import Store, batch, environment, identity, path_of
 from experiments.result import commit
 
@@ -31,11 +32,13 @@ class Ran:
     Attributes:
         computed: Configs that were computed now.
         kept: Configs whose records were there already.
+        missing: Why other configs could not be run here, and how many each reason kept back.
         interrupted: Ctrl-C came first.
     """
 
     computed: int
     kept: int
+    missing: Mapping[str, int]
     interrupted: bool
 
 
@@ -71,16 +74,19 @@ def run(
             "environment": where["environment"],
             "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         }
-        computed, interrupted = 0, False
+        computed, missing, interrupted = 0, Counter[str](), False
         try:
             for (one, config), found, seconds in _progress(_results(together, alone, jobs), tasks):
+                if isinstance(found, str):
+                    missing[f"{one.name}: {found}"] += 1
+                    continue
                 added = extra | {"seconds": seconds} | _seed(config)
                 stores[one.name].append(where, batch(one.name, config, found, added))
                 computed += 1
         except KeyboardInterrupt:
             interrupted = True
             get_reusable_executor().shutdown(wait=False, kill_workers=True)
-    return Ran(computed, len(every) - len(tasks), interrupted)
+    return Ran(computed, len(every) - len(tasks), missing, interrupted)
 
 
 def _seed(config: Config) -> dict[str, Any]:
@@ -89,7 +95,9 @@ def _seed(config: Config) -> dict[str, Any]:
     return {} if found is None else {"seed": found}
 
 
-Result = tuple[Task, list[Record], float]
+Found = list[Record] | str
+"""Records, or why there are none."""
+Result = tuple[Task, Found, float]
 
 
 def _results(together: Sequence[Task], alone: Sequence[Task], jobs: int | None) -> Iterator[Result]:
@@ -117,11 +125,14 @@ def _parallel(tasks: Sequence[Task], jobs: int) -> Iterator[Result]:
 
 def _timed(
     number: int, function: Callable[[Config], list[Record]], config: Config
-) -> tuple[int, list[Record], float]:
+) -> tuple[int, Found, float]:
     """One unit of work, with its wall-clock seconds."""
     begun = time.perf_counter()
     with threadpool_limits(1):
-        found = function(config)
+        try:
+            found: Found = function(config)
+        except NotAvailableError as error:
+            found = str(error)
     return number, found, round(time.perf_counter() - begun, 3)
 
 
