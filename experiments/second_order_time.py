@@ -22,7 +22,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np  # after the number of threads is set
 
 from experiments import logistic_data, second_order_page
-from experiments.framework import Config, Experiment, Record, main
+from experiments.framework import Config, Experiment, Record, main, promised
 from experiments.logistic_methods import METHODS, VARIANTS, Asked, Trained
 from experiments.second_order_numbers import ladder
 from oracle_dp.record_losses import LinearModelLoss
@@ -183,17 +183,16 @@ def _record(
 ) -> Record:
     reached = [losses.value(trained.w) for trained, _, _ in runs]
     guarantee = runs[0][0].guarantee
+    without = {
+        "neighbors": config["neighbors"],
+        "epsilon": config["epsilon"],
+        "delta": logistic_data.delta_for(losses.size),
+        "guarantee": None,
+    }
     return {
         "method": name,
         "steps": steps,
-        "epsilon": config["epsilon"],
-        "delta": guarantee.delta if guarantee else logistic_data.delta_for(losses.size),
-        "neighbors": config["neighbors"],
-        "guarantee": guarantee and {
-            "theorem": guarantee.theorem.rpartition("(")[2].rstrip(")"),
-            "certificate": guarantee.certificate.value,
-            "contingencies": [c.kind.value for c in guarantee.contingencies],
-        },
+        **(promised(guarantee) if guarantee else without),
         "n": losses.size,
         "d": losses.dimension,
         "minimum": optimum.objective,

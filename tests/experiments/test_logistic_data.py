@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from experiments import logistic_data
-from experiments.logistic_data import MissingData
+from experiments.framework import NotAvailableError
 
 
 def largest_norm(rows: object) -> float:
@@ -76,5 +76,5 @@ def test_what_is_missing_is_told_with_its_remedy(
     monkeypatch.setattr(metadata, "files", absent)
     monkeypatch.setattr(logistic_data, "DEBIAN", tmp_path)
     assert callable(load)
-    with pytest.raises(MissingData, match=command):
+    with pytest.raises(NotAvailableError, match=command):
         load()
