@@ -15,11 +15,11 @@ SAME = """Excess, T, seeds, seconds, deltas and neighbours (zero_out) as under T
 of T is not private."""
 
 DATA = """Adult: 45,222 complete rows, one-hot and numbers over public bounds, d = 105. a1a:
-LIBSVM's a1a.t, 30,956 rows, d = 124, as it is and with columns standardised as in the paper.
-Protein: 50,000 rows of KDD Cup 2004, standardised, d = 75. Standardising reads means and deviations
-from the rows: no guarantee covers that. Fashion-MNIST: classes 0 and 3, 12,000 rows, d = 784.
-Synthetic: 10,000 rows uniform on the sphere, d = 100. The whole Covertype cannot be had from a
-package index; 20,000 of its rows stand in for it, without a number of the paper beside them."""
+LIBSVM's a1a.t, 30,956 rows, d = 124, columns standardised as in the paper. Protein: 50,000 rows of
+KDD Cup 2004, standardised, d = 75. Standardising reads means and deviations from the rows: no
+guarantee covers that. Fashion-MNIST: classes 0 and 3, 12,000 rows, d = 784. Synthetic: 10,000 rows
+uniform on the sphere, d = 100. The whole Covertype cannot be had from a package index; 20,000 of
+its rows stand in for it, without a number of the paper beside them."""
 
 TABLE_1 = f"""A ratio above 1 means that the second-order method is faster. The paper's ratio is of
 run times at the T that suits each method best, whatever excess each reaches there: compare it with
@@ -32,17 +32,17 @@ authors' public code inverts another one with a root finder that fails for epsil
 returns rho = 0.001, which is an epsilon of 0.21 to 0.24 at these n (the next table; an earlier
 version of the code, about twice that). Whether the published columns 0.01 and 0.1 were made with it
 cannot be told; if so, they are not at their stated epsilon, and the same 2.90 twice would fit. (2)
-Steps. Ours starts at 0 (theirs at a random unit vector, with a reset near the optimum that reads
-the data), takes the sharper sensitivity of a clipped inverse, bounds the trace from below by its
-noise and the floor by what keeps the noise of a direction from growing; budget shares are 0.75
-gradient, 0.025 trace, 0.225 direction everywhere, floor factor 1, and 4 up to epsilon 0.3. (3) Cost
-of a step. Sparse rows and compiled sums of curvatures make a Newton step here 4 to 8 times as long
-as a gradient step, 25 to 35 times on Fashion-MNIST; in plain NumPy on dense rows that factor is
-another one. (4) Machine, preparation of rows (the paper's Adult is a file of 45,220 rows that is
+Steps. Ours starts at 0 (theirs at a random unit vector, with a reset beyond a distance that is read
+from the optimum), takes the sharper sensitivity of a clipped inverse, bounds the trace from below
+by its noise and the floor by what keeps the noise of a direction from growing; budget shares are
+0.75 gradient, 0.025 trace, 0.225 direction everywhere, floor factor 1, and 4 up to epsilon 0.3. (3)
+Cost of a step. Sparse rows and compiled sums of curvatures make a Newton step here 4 to 8 times as
+long as a gradient step, 25 to 35 times on Fashion-MNIST; in plain NumPy on dense rows that factor
+is another one. (4) Machine, preparation of rows (the paper's Adult is a file of 45,220 rows that is
 not public), and grids of T, of which it states none. {DATA} {COMMON}"""
 
 FIGURE_1 = f"""A point is a whole private run of T steps, with noise for T steps, and a curve goes
-through its T from few to many; bars are a standard deviation over seeds. The paper draws the
+through its T from few to many; bars go from the least to the most of the seeds. The paper draws the
 iterates of one run instead, which nobody sees who was promised only the last. The paper's set is
 Covertype (a ratio of 30 there). "Curvature kept": one curvature serves 20 steps. {SAME}"""
 

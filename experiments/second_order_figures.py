@@ -53,7 +53,11 @@ def against(records: Sequence[Record], sets: Sequence[str], methods: Sequence[st
 def _curve(axis: Axes, own: Sequence[Record], name: str, field: str) -> None:
     if own:
         x = [float(np.min(r[field])) for r in own]
-        y, error = [mean(r) for r in own], [float(np.std(r["excess"])) for r in own]
+        y = np.array([mean(r) for r in own])
+        below = y - [min(r["excess"]) for r in own]
+        above = np.array([max(r["excess"]) for r in own]) - y
+        # A mean of equal numbers may be off by a rounding error.
+        error = np.maximum([below, above], 0)
         axis.errorbar(x, y, yerr=error, label=name, elinewidth=0.8, **LOOKS[name])
 
 

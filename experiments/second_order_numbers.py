@@ -13,7 +13,6 @@ NAMES = {
     "synthetic": "synthetic",
     "adult": "Adult",
     "a1a_standardised": "a1a, standardised",
-    "a1a": "a1a, as it is",
     "covertype_sample": "Covertype, 20,000 rows",
     "protein": "protein, standardised",
     "fashion_mnist": "Fashion-MNIST, 0 and 3",

@@ -127,7 +127,7 @@ def _ratio(pair: Sequence[Record]) -> Cell:
 
 def _excess(record: Record) -> tuple[Cell, ...]:
     """Mean excess, and T; a mark where T is an end of the grid."""
-    excess = Cell.of([record], "excess", form="{:.2g}" if mean(record) >= 1 else "{:.4f}")
+    excess = Cell.of([record], "excess", form="{:.3g}")
     if record["steps"] is None:
         return (excess,)
     steps = ladder(record["config"]["grid"][record["method"]], record["config"]["factor"])
@@ -146,12 +146,15 @@ def _bests(records: Sequence[Record], sets: Sequence[str], methods: Sequence[str
                         label(NAMES[data]),
                         label(name),
                         _excess(top),
-                        Cell.of([top], "excess", how="half_width", form="{:.4f}"),
+                        (
+                            Cell.of([top], "excess", how="least", form="{:.3g}"),
+                            Cell.of([top], "excess", how="most", form="to {:.3g}"),
+                        ),
                         Cell.of([top], "processor_seconds", how="least", form="{:.3f}"),
                         Cell.of([top], "wall_seconds", how="least", form="{:.3f}"),
                     ]
                 )
-    columns = ("data", "method", "least excess (T)", "+-", "processor s", "wall-clock s")
+    columns = ("data", "method", "least excess (T)", "of its seeds", "processor s", "wall-clock s")
     return Table(columns, rows)
 
 
