@@ -88,7 +88,7 @@ def privacy_utility(records: Sequence[Record], sets: Sequence[str]) -> Figure:
         epsilon_axis(axis, epsilons)
         axis.set(title=NAMES[data], ylabel="excess loss, nats")
         _frame(axis, own)
-    legend(figure)
+    legend(figure, columns=2)
     return figure
 
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments import second_order_page, second_order_time
+from experiments import second_order_docs, second_order_page, second_order_time
 from experiments.framework.cells import computed
+from experiments.framework.page import current
 from experiments.framework.records import batch
 from experiments.logistic_methods import METHODS, Asked
 from experiments.second_order_figures import LOOKS
@@ -191,3 +192,13 @@ def test_methods_keep_to_what_is_asked(name: str) -> None:
         assert trained.guarantee.epsilon <= 1.0
         assert trained.guarantee.delta == (0 if "delta 0" in name else 1e-5)
         assert trained.guarantee.neighbors.value == "zero_out"
+
+
+# -- what is committed -------------------------------------------------------------------------
+
+
+def test_the_documents_tables_are_those_of_the_records() -> None:
+    kept = current(second_order_time.EXPERIMENT, quick=False)
+    text = second_order_docs.DOCUMENT.read_text(encoding="utf-8")
+    assert second_order_docs.replaced(text, second_order_docs.render(kept)) == text
+    assert "| synthetic | 0.1 |" in text
