@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -81,6 +81,11 @@ FAMILIES: dict[str, dict[str, Callable[[], PrivateProblem]]] = {
     },
     "knapsack": {"50 items": ratings},
 }
+SIZES = {
+    "location": (1_000, 10_000, 100_000),
+    "covering": (1_000,),  # Seconds each already.
+    "knapsack": (1_000, 10_000),
+}
 QUICK = ("3 of 30 places", "5 of 30 sites", "50 items")
 FULL = ("pmed1", "pmed5", "8 of 60 sites", "50 items")
 
@@ -91,20 +96,31 @@ def configs(quick: bool) -> list[Config]:
     shared = {"draws": 3, "seconds": 5.0} if quick else {"draws": 10, "seconds": 20.0}
     found: list[Config] = []
     for family, instances in FAMILIES.items():
-        sizes = (1_000,) if quick else (1_000, 10_000, 100_000)[: 3 if family == "location" else 2]
+        sizes = SIZES[family][: 1 if quick else None]
         for name in instances:
-            if name not in (QUICK if quick else FULL):
-                continue
-            for records in sizes:
-                one = {"family": family, "instance": name, "records": records, **shared}
-                found += [one | {"mechanism": m, "epsilon": None} for m in WITHOUT_PRIVACY]
-                applying = NOISED[1:] if family == "covering" else NOISED
-                for epsilon in epsilons:
-                    few = ("top_r",) if epsilon == 1 and not quick and family != "knapsack" else ()
-                    found += [
-                        one | {"mechanism": m, "epsilon": epsilon}
-                        for m in (*applying, *few, "auto")
-                    ]
+            if name in (QUICK if quick else FULL):
+                for records in sizes:
+                    one = {"family": family, "instance": name, "records": records, **shared}
+                    if family == "covering" and not quick:
+                        one["draws"] = 5  # Some seconds each.
+                    found += [one | pair for pair in _pairs(family, records, epsilons, quick)]
+    return found
+
+
+def _pairs(
+    family: str, records: int, epsilons: Sequence[float], quick: bool
+) -> list[dict[str, Any]]:
+    """Mechanisms with their epsilons."""
+    pairs: list[tuple[str, float | None]] = [(mechanism, None) for mechanism in WITHOUT_PRIVACY]
+    applying = NOISED[1:] if family == "covering" else NOISED
+    pairs += [(mechanism, e) for e in epsilons for mechanism in (*applying, "auto")]
+    if not quick and records == 1_000 and family != "knapsack":
+        pairs.append(("top_r", 1.0))
+    found: list[dict[str, Any]] = [{"mechanism": name, "epsilon": e} for name, e in pairs]
+    for pair in found:
+        # The clock's seconds, some of them the processor's even on a quiet machine.
+        if not quick and family == "covering" and pair["mechanism"] in ("exponential", "top_r"):
+            pair["seconds"] = 120.0
     return found
 
 
