@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import logistic_data
 from benchmarks.newton_transcription import transcribed_step
+from experiments import logistic_data
 from experiments.result import commit, result, write
 from oracle_dp.record_losses import LinearModelLoss
 from oracle_dp.second_order.double_noise import DoubleNoise, double_noise_newton

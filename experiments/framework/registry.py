@@ -7,6 +7,8 @@ from importlib import import_module
 from experiments.framework.experiment import Experiment
 
 NAMES: tuple[str, ...] = (
+    "second_order_time",
+    "second_order_conversion",
     "lift_excess",
     "private_programs",
     "variational_rates",
