@@ -189,11 +189,11 @@ def released_noise(
     eta = FINEST * sigma * np.random.default_rng(seed).normal(size=d + 1)
     values = np.asarray(weights, dtype=np.int64)
     rewards = [np.rint(one * values / math.sqrt(top)).astype(np.int64) for one in eta[:-1]]
-    # Levels are rounded to a 1,024th of D; what that changes is far below one error.
-    fine = 1 << 10
-    levels = np.rint(fine * np.sqrt(1 - np.arange(top + 1) / top)).astype(np.int64)
+    # Rounded differences, so that levels stay concave, which makes a smaller program.
+    rises = np.rint(abs(eta[-1]) * np.diff(np.sqrt(1 - np.arange(top + 1) / top)))
+    levels = np.append(-np.cumsum(rises[::-1])[::-1], 0).astype(np.int64)
     parts = (values * values,) * d
-    return rewards, TotalReward(parts=parts, levels=levels, factor=round(eta[-1] / fine))
+    return rewards, TotalReward(parts=parts, levels=levels, factor=int(np.sign(eta[-1])))
 
 
 def logistic(method: str) -> Mechanism:
