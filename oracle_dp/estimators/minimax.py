@@ -187,7 +187,8 @@ class MinimaxClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
             random_state=self.random_state,
             contingencies=(*leaks, *counted),
         )
-        weights, mixture = operator.domain.split(release.value)  # type: ignore[attr-defined]  # a product
+        weights = release.value[: operator.n_features]
+        mixture = operator.mixture(release.value)
         model = MinimaxModel(
             weights=tuple(float(w) for w in weights),
             mixture=dict(zip(names, map(float, mixture), strict=True)),

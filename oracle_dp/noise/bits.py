@@ -17,6 +17,7 @@ from abc import ABC, abstractmethod
 from typing import Protocol, final, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from oracle_dp.errors import ParameterError
 
@@ -72,21 +73,23 @@ class _BufferedBits(ABC):
     def bits(self, n: int, /) -> int:
         """Draw ``n`` fresh bits as an integer; see :meth:`BitSource.bits`."""
         if 0 < n <= _WORD_BITS:
-            return self._word() >> (_WORD_BITS - n)
+            return self._draw(1)[0] >> (_WORD_BITS - n)
         if n < 0:
             raise ParameterError(f"bits: n must be 0 or more, not {n}")
         words = -(-n // _WORD_BITS)
-        drawn = 0
-        for _ in range(words):
-            drawn = drawn << _WORD_BITS | self._word()
-        return drawn >> (words * _WORD_BITS - n)
+        drawn = struct.pack(f">{words}Q", *self._draw(words))
+        return int.from_bytes(drawn) >> (words * _WORD_BITS - n)
 
-    def _word(self) -> int:
+    def _draw(self, count: int) -> list[int]:
         # list.pop is atomic, so two threads are never handed the same word, without a lock that
         # a fork could leave held for ever.
+        drawn: list[int] = []
+        take, keep = self._words.pop, drawn.append
         while True:
             try:
-                return self._words.pop()
+                for _ in range(count - len(drawn)):
+                    keep(take())
+                return drawn
             except IndexError:
                 self._words.extend(reversed(_BLOCK.unpack(self._fetch())))
 
@@ -187,6 +190,17 @@ def bit_source(random_state: int | BitSource | None) -> BitSource:
         )
     expected = "None, an integer >= 0 or a BitSource"
     return SeededBits(_nonnegative_integer("random_state", random_state, expected=expected))
+
+
+def words(source: BitSource, count: int) -> NDArray[np.uint64]:
+    """Draw ``count`` words of 64 fresh bits each, in the order of ``count`` single draws.
+
+    Args:
+        source: Where the bits come from.
+        count: How many, 0 or more.
+    """
+    drawn = source.bits(_WORD_BITS * count).to_bytes(_WORD_BITS // 8 * count)
+    return np.frombuffer(drawn, dtype=">u8").astype(np.uint64)
 
 
 def uniform_below(source: BitSource, n: int) -> int:

@@ -10,12 +10,14 @@ number takes fresh words from it, and no other generator comes between.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from oracle_dp.errors import ParameterError
-from oracle_dp.noise.bits import BitSource
+from oracle_dp.noise.bits import BitSource, words
 
 FloatArray = NDArray[np.float64]
 Shape = int | tuple[int, ...]
@@ -95,17 +97,14 @@ def gamma_norm(source: BitSource, scale: float, dimension: int) -> FloatArray:
 
 def _signs_and_tails(source: BitSource, shape: Shape) -> tuple[NDArray[np.bool_], FloatArray]:
     """A fair sign, and a uniform number in (0, 1) on a grid of 63 bits."""
-    words = _words(source, shape)
-    tail = ((words >> np.uint64(1)).astype(np.float64) + 0.5) * (2 * _WORD)
-    return (words & np.uint64(1)).astype(bool), tail
+    drawn = _words(source, shape)
+    tail = ((drawn >> np.uint64(1)).astype(np.float64) + 0.5) * (2 * _WORD)
+    return (drawn & np.uint64(1)).astype(bool), tail
 
 
 def _words(source: BitSource, shape: Shape) -> NDArray[np.uint64]:
     """Words of 64 fresh bits each."""
-    words = np.empty(shape, dtype=np.uint64)
-    drawn = (source.bits(64) for _ in range(words.size))
-    words.reshape(-1)[:] = np.fromiter(drawn, dtype=np.uint64, count=words.size)
-    return words
+    return words(source, math.prod(np.atleast_1d(shape).tolist())).reshape(shape)
 
 
 def _checked(scale: float) -> float:

@@ -42,7 +42,7 @@ from oracle_dp.variational.calibration import (
 )
 from oracle_dp.variational.plans import NisppPlan, nispp_multi_pass
 from oracle_dp.variational.sampling import Sampling, batches, standard_normals
-from oracles.monotone import RecordOperator, extrapolation_iterations
+from oracles.monotone import RecordOperator, extrapolation_iterations, extrapolation_run
 
 MECHANISM = "nispp"
 THEOREM = (
@@ -205,7 +205,6 @@ class _Proximal:
             return point
         share = drawn / size
         summed = operator.summed(batch)
-        lipschitz = operator.lipschitz * share + weight
         radius = self._radius(share, float(np.linalg.norm(anchor - point)))
         # The solution is within M / modulus of the anchor's projection (Lemma B).
         away = min(domain.diameter, operator.bound * share / self.modulus)
@@ -215,16 +214,22 @@ class _Proximal:
             for _ in range(_fixed_point_iterations(ratio, away, radius)):
                 point = domain.project(anchor - summed(point) / (size * weight))
             return point
-        iterations = extrapolation_iterations(
-            lipschitz=lipschitz, strong_monotonicity=self.modulus, diameter=away, radius=radius
+        lipschitz = operator.lipschitz * share
+        return extrapolation_run(
+            lambda w: summed(w) / size,
+            domain,
+            lipschitz=lipschitz,
+            strong_monotonicity=self.modulus,
+            iterations=extrapolation_iterations(
+                lipschitz=lipschitz,
+                strong_monotonicity=self.modulus,
+                diameter=away,
+                radius=radius,
+            ),
+            start=point,
+            weight=weight,
+            anchor=anchor,
         )
-        step, theta = 1 / (2 * lipschitz), 1 / (1 + self.modulus / lipschitz)
-        before = None
-        for _ in range(iterations):
-            value = summed(point) / size + weight * (point - anchor)
-            ahead = value if before is None else value + theta * (value - before)
-            point, before = domain.project(point - step * ahead), value
-        return point
 
     def _radius(self, share: float, distance: float) -> float:
         """How close to the exact solution makes a nu-solution, by Lemma A."""

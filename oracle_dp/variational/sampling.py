@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from oracle_dp.errors import ParameterError
 from oracle_dp.noise import BitSource
+from oracle_dp.noise.bits import words
 from oracle_dp.noise.floating import FloatArray, gaussian
 
 IndexArray = NDArray[np.int64]
@@ -84,7 +85,7 @@ def permutation(n: int, source: BitSource) -> IndexArray:
     Two of the words are equal with a probability below ``n^2 / 2^65``; their order is then the
     index's, which leaves the permutation independent of the data.
     """
-    return np.argsort(_words(n, source), kind="stable").astype(np.int64)
+    return np.argsort(words(source, n), kind="stable").astype(np.int64)
 
 
 def subset(n: int, size: int, source: BitSource) -> IndexArray:
@@ -114,7 +115,7 @@ def bernoulli_subsets(n: int, probability: float, source: BitSource) -> Iterator
         last, total, successes = -1, n * count, []
         while last < total:
             size = int(16 + 1.1 * (total - last) * probability)
-            uniforms = (_words(size, source).astype(np.float64) + 0.5) * 2.0**-64
+            uniforms = (words(source, size).astype(np.float64) + 0.5) * 2.0**-64
             # Gaps beyond the row end it; cut there, they fit in 64 bits.
             gaps = np.minimum(np.floor(np.log(uniforms) * scale), total).astype(np.int64) + 1
             successes.append(last + np.cumsum(gaps))
@@ -134,12 +135,7 @@ def standard_normals(dimension: int, source: BitSource) -> Iterator[FloatArray]:
 def _uniform(n: int, count: int, source: BitSource) -> IndexArray:
     """Uniform integers below n: words at or above a multiple of n are drawn again."""
     limit = (2**64 // n) * n
-    words = _words(count, source)
-    while n & (n - 1) and (high := words > np.uint64(limit - 1)).any():
-        words[high] = _words(int(high.sum()), source)
-    return (words % np.uint64(n)).astype(np.int64)
-
-
-def _words(count: int, source: BitSource) -> NDArray[np.uint64]:
-    drawn = (source.bits(64) for _ in range(count))
-    return np.fromiter(drawn, dtype=np.uint64, count=count)
+    drawn = words(source, count)
+    while n & (n - 1) and (high := drawn > np.uint64(limit - 1)).any():
+        drawn[high] = words(source, int(high.sum()))
+    return (drawn % np.uint64(n)).astype(np.int64)

@@ -18,6 +18,7 @@ from oracles.monotone.extragradient import extragradient, extragradient_iteratio
 from oracles.monotone.extrapolation import (
     extrapolate,
     extrapolation_iterations,
+    extrapolation_run,
     iterations_for_gap,
 )
 from oracles.monotone.games import BilinearGame, MatrixGame, QuadraticGame
@@ -62,6 +63,7 @@ __all__ = [
     "extragradient_iterations",
     "extrapolate",
     "extrapolation_iterations",
+    "extrapolation_run",
     "iterations_for_gap",
     "proximal_point",
     "saddle_operator",

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from oracles.errors import ProblemError
 from oracles.monotone.extragradient import certificate_growth, check_iterations
-from oracles.monotone.extrapolation import extrapolate, extrapolation_iterations
+from oracles.monotone.extrapolation import extrapolation_iterations, extrapolation_run
 from oracles.monotone.gap import VariationalSolution, certificate
 from oracles.monotone.operators import Operator
 
@@ -48,18 +48,29 @@ def proximal_point(
         raise ProblemError("weight, accuracy: positive numbers expected")
     domain = operator.domain
     point = domain.require_point("start", start)
-    total, evaluations = 0 * point, 1
+    modulus = operator.strong_monotonicity + weight
+    # All anchors lie in the set, so that one count serves all steps.
+    iterations = extrapolation_iterations(
+        lipschitz=operator.lipschitz,
+        strong_monotonicity=modulus,
+        diameter=domain.diameter,
+        radius=accuracy / certificate_growth(operator.regularized(weight, point)),
+    )
+    total = 0 * point
     for _ in range(steps):
-        inner = operator.regularized(weight, point)
-        iterations = extrapolation_iterations(
-            lipschitz=inner.lipschitz,
-            strong_monotonicity=inner.strong_monotonicity,
-            diameter=domain.diameter,
-            radius=accuracy / certificate_growth(inner),
+        point = extrapolation_run(
+            operator.function,
+            domain,
+            lipschitz=operator.lipschitz,
+            strong_monotonicity=modulus,
+            iterations=iterations,
+            start=point,
+            weight=weight,
+            anchor=point,
         )
-        found = extrapolate(inner, iterations=iterations, start=point)
-        point, evaluations = found.point, evaluations + found.evaluations
         total += point
     final = total / steps if average else point
     gap = certificate(operator(final), final, domain)
-    return VariationalSolution(point=final, gap=gap, evaluations=evaluations, iterations=steps)
+    return VariationalSolution(
+        point=final, gap=gap, evaluations=steps * iterations + 1, iterations=steps
+    )

@@ -29,6 +29,10 @@ class GroupRobustLogistic(RecordOperator):
     With shares equal to the groups' fractions it is the mixture of the groups' mean losses, less
     the constant.
 
+    A point is w and, for G groups, ``v_g = p_g / (G share_g)``: the mixture itself if all groups
+    are equally large. In v no record moves a coordinate by more than any other record can, so that
+    small groups raise neither M, nor L, nor the noise on the losses.
+
     Args:
         features: Shape ``(n_records, n_features)``; rows are scaled down to ``feature_norm``.
         labels: -1 or 1, shape ``(n_records,)``.
@@ -71,9 +75,9 @@ class GroupRobustLogistic(RecordOperator):
         self.features = clip_rows(finite("features", features, 2), self.feature_norm)
         self.n_records, self.n_features = self.features.shape
         self.labels = signs("labels", labels, (self.n_records,))
-        weights = 1 / _shares(shares)
-        self.groups = _groups(groups, self.n_records, len(weights), smallest_group)
-        self.group_weights = weights
+        self.shares = _shares(shares)
+        self.n_groups = len(self.shares)
+        self.groups = _groups(groups, self.n_records, self.n_groups, smallest_group)
         reach = positive("radius", radius) * self.feature_norm
         largest = float(np.logaddexp(0.0, reach))
         if loss_cap is not None:
@@ -84,23 +88,24 @@ class GroupRobustLogistic(RecordOperator):
         self.loss_share = scalar("loss_share", loss_share)
         if not 0 < self.loss_share < 1:
             raise ProblemError(f"loss_share: between 0 and 1 expected, not {loss_share}")
-        mixtures = _mixtures(weights, weight_cap)
+        mixtures = _mixtures(self.shares, weight_cap)
         self.domain = Product(Ball(radius, np.zeros(self.n_features)), mixtures)
-        top, norm = float(weights.max()), self.feature_norm
-        self.top_mixture = top if weight_cap is None else min(top, weight_cap)
-        self.bound = math.hypot(self.top_mixture * norm, top * self.half_range)
-        # Norm of [[R^2 / 4, R], [-R, 0]], which dominates the Jacobian's blocks.
-        self.lipschitz = top * (norm**2 / 8 + math.hypot(norm**2 / 8, norm))
+        norm, count = self.feature_norm, self.n_groups
+        largest_weight = 1 / float(self.shares.min())
+        self.top_weight = largest_weight if weight_cap is None else min(largest_weight, weight_cap)
+        self.bound = math.hypot(self.top_weight * norm, count * self.half_range)
+        # Norm of [[top R^2 / 4, G R], [-G R, 0]], which dominates the Jacobian's blocks.
+        curved = self.top_weight * norm**2 / 8
+        self.lipschitz = curved + math.hypot(curved, count * norm)
 
     def per_record(self, point: FloatArray, records: Records = ALL) -> FloatArray:
         """Every record's operator, shape ``(number of records, n_features + n_groups)``."""
         features, groups = self.features[records], self.groups[records]
         slopes, losses = self._slopes_and_losses(point, features, self.labels[records])
-        weights = self.group_weights[groups]
-        values = np.zeros((len(groups), self.n_features + len(self.group_weights)))
-        factors = slopes * weights * point[self.n_features :][groups]
+        values = np.zeros((len(groups), self.n_features + self.n_groups))
+        factors = slopes * self.n_groups * point[self.n_features :][groups]
         np.multiply(features, factors[:, None], out=values[:, : self.n_features])
-        values[np.arange(len(groups)), self.n_features + groups] = -losses * weights
+        values[np.arange(len(groups)), self.n_features + groups] = -self.n_groups * losses
         return values
 
     def total(self, point: FloatArray, records: Records = ALL) -> FloatArray:
@@ -114,37 +119,41 @@ class GroupRobustLogistic(RecordOperator):
 
         def total(point: FloatArray) -> FloatArray:
             slopes, losses = self._slopes_and_losses(point, features, labels)
-            mixture = self.group_weights * point[self.n_features :]
-            sums = np.bincount(groups, losses, minlength=len(mixture))
-            gradient = (slopes * mixture[groups]) @ features
-            return np.concatenate([gradient, -self.group_weights * sums])
+            weights = self.n_groups * point[self.n_features :]
+            sums = np.bincount(groups, losses, minlength=self.n_groups)
+            gradient = (slopes * weights[groups]) @ features
+            return np.concatenate([gradient, -self.n_groups * sums])
 
         return total
 
+    def mixture(self, point: FloatArray) -> FloatArray:
+        """The groups' probabilities p at a point, shape ``(n_groups,)``."""
+        return np.asarray(self.n_groups * self.shares * point[self.n_features :])
+
     def scale(self, point: FloatArray) -> FloatArray:
-        """Per coordinate: the mixture's own weight for w, each group's for its loss.
+        """Per coordinate: the mixture's own weight for w, the same for all groups' losses.
 
         A record of group g moves the gradient by at most ``R p_g / share_g`` and one loss by at
-        most ``half_range / share_g``: the squares over these scales add up to at most 1.
+        most ``G half_range``: the squares over these scales add up to at most 1.
         """
-        mixture = np.maximum(point[self.n_features :], 0.0) * self.group_weights
+        weights = self.n_groups * np.maximum(point[self.n_features :], 0.0)
         # The least scale keeps noise in directions that no record can move at this point.
-        return self._scales(max(float(mixture.max()), 1e-6))
+        return self._scales(max(float(weights.max()), 1e-6))
 
     @property
     def scale_norm(self) -> float:
-        """Of :meth:`scale` where the mixture is all on the smallest group."""
-        return float(np.linalg.norm(self._scales(self.top_mixture)))
+        """Of :meth:`scale` where a group has the largest weight that it can have."""
+        return float(np.linalg.norm(self._scales(self.top_weight)))
 
     def _scales(self, largest: float) -> FloatArray:
         gradient = largest * self.feature_norm / math.sqrt(1 - self.loss_share)
-        losses = self.half_range * self.group_weights / math.sqrt(self.loss_share)
-        return np.concatenate([np.full(self.n_features, gradient), losses])
+        losses = self.n_groups * self.half_range / math.sqrt(self.loss_share)
+        return np.repeat([gradient, losses], [self.n_features, self.n_groups])
 
     def group_losses(self, weights: FloatArray) -> FloatArray:
         """Mean logistic loss of each group, without centre or cap, shape ``(n_groups,)``."""
         losses = np.logaddexp(0.0, -self.labels * (self.features @ weights))
-        size = len(self.group_weights)
+        size = self.n_groups
         return np.asarray(
             np.bincount(self.groups, losses, size) / np.bincount(self.groups, None, size)
         )
@@ -213,14 +222,16 @@ def signs(name: str, given: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
     return labels
 
 
-def _mixtures(weights: FloatArray, cap: float | None) -> ConvexSet:
-    """The simplex, or those of its points with ``p_g <= cap share_g``."""
-    if cap is None:
-        return Simplex(len(weights))
-    shares = 1 / weights
-    if positive("weight_cap", cap) * shares.sum() < 1:
+def _mixtures(shares: FloatArray, cap: float | None) -> ConvexSet:
+    """All v with v >= 0, ``sum G share_g v_g = 1`` and, with a cap, ``G v_g <= cap``."""
+    count = len(shares)
+    if cap is not None and positive("weight_cap", cap) * shares.sum() < 1 - 1e-9:
         raise ProblemError(f"weight_cap: at least 1 / sum of shares expected, not {cap}")
-    return CappedSimplex(np.minimum(cap * shares, 1.0))
+    weights = count * shares
+    if cap is None and (weights == 1).all():
+        return Simplex(count)
+    top = 1 / shares if cap is None else np.minimum(cap, 1 / shares)
+    return CappedSimplex(top / count, weights)
 
 
 def _shares(given: ArrayLike) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Probability vectors, with or without an upper bound on each entry."""
+"""Probability vectors, and what they are in other units and below upper bounds."""
 
 from __future__ import annotations
 
@@ -73,22 +73,34 @@ class Simplex(ConvexSet):
 
 @dataclass(frozen=True, eq=False)
 class CappedSimplex(ConvexSet):
-    """Probability vectors with an upper bound on each entry.
+    """Nonnegative vectors of a given weighted sum, with an upper bound on each entry.
+
+    All v with ``weights @ v = 1`` and ``0 <= v <= upper``: for weights of 1, probability vectors.
 
     Args:
-        upper: Positive, of sum at least 1, shape ``(dimension,)``.
+        upper: Positive, with ``weights @ upper`` at least 1, shape ``(dimension,)``.
+        weights: Positive, the same shape; ones by default.
 
     Raises:
-        ProblemError: The bounds are not such.
+        ProblemError: The bounds or the weights are not such.
     """
 
     upper: FloatArray
+    weights: FloatArray
 
-    def __init__(self, upper: ArrayLike) -> None:
-        bounds = np.minimum(finite_bounds("upper", upper), 1.0)
-        if (bounds <= 0).any() or bounds.sum() < 1:
+    def __init__(self, upper: ArrayLike, weights: ArrayLike | None = None) -> None:
+        bounds = finite_bounds("upper", upper)
+        size = len(bounds)
+        factors = np.ones(size) if weights is None else finite_bounds("weights", weights, size)
+        if (factors <= 0).any():
+            raise ProblemError("weights: positive numbers expected")
+        bounds = np.minimum(bounds, 1 / factors)
+        # A sum that only rounding keeps from 1 leaves one point: the bounds themselves.
+        total = float(factors @ bounds)
+        if (bounds <= 0).any() or total < 1 - 1e-9:
             raise ProblemError("upper: positive bounds that add up to at least 1 expected")
-        object.__setattr__(self, "upper", bounds)
+        object.__setattr__(self, "upper", bounds / min(total, 1.0))
+        object.__setattr__(self, "weights", factors)
 
     @property
     def dimension(self) -> int:
@@ -97,45 +109,53 @@ class CappedSimplex(ConvexSet):
 
     @property
     def diameter(self) -> float:
-        """The simplex's: an upper bound."""
-        return math.sqrt(2) if self.dimension > 1 else 0.0
+        """An upper bound: that of the box of bounds, or of vectors without a negative entry."""
+        if self.dimension == 1:
+            return 0.0
+        return min(float(np.linalg.norm(self.upper)), math.sqrt(2) * self.magnitude)
 
     @property
     def centre(self) -> FloatArray:
-        """The projection of the bounds' proportions, which satisfy them."""
-        return np.asarray(self.upper / self.upper.sum())
+        """The multiple of the bounds that has the right sum."""
+        return np.asarray(self.upper / (self.weights @ self.upper))
 
     @property
     def magnitude(self) -> float:
-        """1, the norm of a corner of the simplex."""
-        return 1.0
+        """At most the bounds' own; and ``|v|^2 <= max(upper / weights) (weights @ v)``."""
+        tilted = math.sqrt(float((self.upper / self.weights).max()))
+        return min(float(np.linalg.norm(self.upper)), tilted)
 
     def project(self, point: FloatArray) -> FloatArray:
         """The nearest point; see :meth:`ConvexSet.project`.
 
-        It is ``clip(point - t, 0, upper)`` for the t that makes its sum 1. The sum is piecewise
-        linear in t with breaks at ``point`` and ``point - upper``.
+        It is ``clip(point - t weights, 0, upper)`` for the t that gives the right sum. The sum is
+        piecewise linear in t with breaks at ``point / weights`` and ``(point - upper) / weights``.
         """
-        # Filled from the top, the bounds reach 1 at the coordinate ``last``: t lies within 1 below
-        # it. From there, cut where nothing changes any more, huge numbers cost no digits.
-        order = np.argsort(-point)
-        last = int(np.searchsorted(np.cumsum(self.upper[order]), 1.0))
-        point = np.clip(point - point[order[min(last, len(order) - 1)]], -2.0, 2.0)
-        breaks = np.sort(np.concatenate([point, point - self.upper]))
-        sums = np.clip(point - breaks[:, None], 0.0, self.upper).sum(axis=1)
-        # Falling in t: the last break whose sum is still at least 1.
-        k = int(np.count_nonzero(sums >= 1)) - 1
-        low = breaks[max(k, 0)]
+        upper, weights = self.upper, self.weights
+        # Filled from the top, the bounds reach the sum at the coordinate ``last``: t lies below its
+        # break, by ``reach`` at most. From there, cut where nothing changes any more, huge numbers
+        # cost no digits.
+        order = np.argsort(-point / weights)
+        last = int(np.searchsorted(np.cumsum((weights * upper)[order]), 1.0))
+        top = order[min(last, len(order) - 1)]
+        reach = (upper / weights).max()
+        point = np.clip(point - point[top] / weights[top] * weights, -reach * weights, upper)
+        breaks = np.sort(np.concatenate([point, point - upper]) / np.concatenate([weights] * 2))
+        sums = np.clip(point - breaks[:, None] * weights, 0.0, upper) @ weights
+        # Falling in t: the last break whose sum is still large enough.
+        k = max(int(np.count_nonzero(sums >= 1)) - 1, 0)
+        low = breaks[k]
         middle = low if k + 1 >= len(breaks) else (low + breaks[k + 1]) / 2
-        free = (point - middle > 0) & (point - middle < self.upper)
-        t = low if not free.any() else low + (sums[max(k, 0)] - 1) / np.count_nonzero(free)
-        nearest: FloatArray = np.clip(point - t, 0.0, self.upper)
+        rest = point - middle * weights
+        slope = float((weights**2)[(rest > 0) & (rest < upper)].sum())
+        t = low if slope == 0 else low + (sums[k] - 1) / slope
+        nearest: FloatArray = np.clip(point - t * weights, 0.0, upper)
         return nearest
 
     def minimize_linear(self, costs: FloatArray) -> FloatArray:
-        """As much as the bounds allow on the least costs; see :meth:`ConvexSet.minimize_linear`."""
-        order = np.argsort(costs, kind="stable")
-        before = np.cumsum(self.upper[order]) - self.upper[order]
+        """As much as allowed where it costs least; see :meth:`ConvexSet.minimize_linear`."""
+        order = np.argsort(costs / self.weights, kind="stable")
+        full = (self.weights * self.upper)[order]
         corner = np.zeros(self.dimension)
-        corner[order] = np.clip(1 - before, 0.0, self.upper[order])
+        corner[order] = np.clip(1 - (np.cumsum(full) - full), 0.0, full) / self.weights[order]
         return corner

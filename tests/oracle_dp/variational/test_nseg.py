@@ -87,7 +87,8 @@ def test_noise_follows_the_scale_of_the_released_point() -> None:
     operator = GroupRobustLogistic(
         np.zeros((n, 2)), rng.choice([-1, 1], n), np.arange(n) % 3, [0.9, 0.09, 0.01], radius=1e9
     )
-    start = np.concatenate([[0.0, 0.0], [1.0, 0.0, 0.0]])
+    start = np.concatenate([[0.0, 0.0], [1 / (3 * 0.9), 0.0, 0.0]])
+    assert operator.mixture(start).tolist() == pytest.approx([1, 0, 0])
     plan = NsegPlan(sampling=Sampling.FULL, batch_size=n, steps=1, step=1e-3)
     drawn = np.array(
         [

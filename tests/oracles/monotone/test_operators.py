@@ -51,6 +51,9 @@ def problems(scale: float = 1.0) -> dict[str, RecordOperator]:
         "capped": GroupRobustLogistic(
             features, labels[:, 0], groups, shares, radius=3.0, loss_cap=1.0
         ),
+        "limited": GroupRobustLogistic(
+            features, labels[:, 0], groups, [0.8, 0.15, 0.05], radius=3.0, weight_cap=4.0
+        ),
         "tasks": MaxLogistic(features, labels, radius=3.0),
     }  # fmt: skip
 
@@ -84,6 +87,8 @@ def test_totals_are_sums_and_scales_bound_every_record(name: str) -> None:
             operator.total(point, some), values[some].sum(axis=0), atol=1e-11
         )
         np.testing.assert_array_equal(operator.total(point, some[:0]), 0)
+        if isinstance(operator, GroupRobustLogistic):
+            assert operator.mixture(point).sum() == pytest.approx(1)
         norms = np.linalg.norm(values / operator.scale(point), axis=1)
         assert norms.max() <= 1 + 1e-12
 
@@ -96,16 +101,16 @@ def test_scales_and_bounds_are_attained_up_to_a_factor() -> None:
         assert max(norms) >= 0.5 * operator.bound, name
 
 
-@pytest.mark.parametrize("name", ["groups", "tasks", "bilinear", "quadratic"])
+@pytest.mark.parametrize("name", ["groups", "limited", "tasks", "bilinear", "quadratic"])
 def test_operators_are_gradients_of_their_functions(name: str) -> None:
     """Central differences of the function that the docstring states."""
     operator = problems()[name]
 
     def value(point: np.ndarray) -> float:
         if isinstance(operator, GroupRobustLogistic):
-            w, p = point[:5], point[5:]
+            w, p = point[:5], operator.mixture(point)
             losses = np.log1p(np.exp(-operator.labels * (operator.features @ w)))
-            weights = p[operator.groups] * operator.group_weights[operator.groups]
+            weights = (p / operator.shares)[operator.groups]
             return float((weights * (losses - operator.half_range)).mean())
         if isinstance(operator, MaxLogistic):
             w, p = point[:5], point[5:]
@@ -121,7 +126,7 @@ def test_operators_are_gradients_of_their_functions(name: str) -> None:
         curved = 0.25 * (x @ x - y @ y)
         return float(curved + x @ coupling @ y - mean[:3] @ x + mean[3:] @ y)
 
-    n_x = 5 if name in ("groups", "tasks") else 3
+    n_x = 5 if name in ("groups", "limited", "tasks") else 3
     for point in sample_points(operator.domain, 5, np.random.default_rng(3)):
         steps = 1e-5 * np.eye(len(point))
         slopes = np.array([(value(point + s) - value(point - s)) / 2e-5 for s in steps])

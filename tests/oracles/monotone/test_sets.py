@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from oracles import InfeasibleError, ProblemError, UnboundedError
 from oracles.monotone import (
@@ -27,6 +28,7 @@ SETS = {
     "simplex": Simplex(4),
     "capped": CappedSimplex([0.1, 0.5, 0.45, 0.3]),
     "capped_tight": CappedSimplex([0.25, 0.25, 0.25, 0.25]),
+    "capped_weighted": CappedSimplex([1.0, 0.3, 9.0, 0.7], [0.5, 2.0, 0.3, 0.25]),
     "product": Product(Ball(1.0, [0.0, 0.0]), Simplex(3), Box([0], [2])),
     "polytope": Polytope(ROWS, np.ones(16)),
 }
@@ -96,6 +98,24 @@ def test_a_simplex_with_idle_caps_is_the_simplex() -> None:
         np.testing.assert_allclose(capped.project(point), simplex.project(point), atol=1e-14)
 
 
+def test_a_weighted_simplex_is_a_simplex_in_other_units() -> None:
+    """With the metric that goes with them: the projection against a general solver."""
+    domain = SETS["capped_weighted"]
+    assert isinstance(domain, CappedSimplex)
+    rng = np.random.default_rng(7)
+    for point in 3 * rng.normal(size=(20, 4)):
+        found = minimize(
+            lambda v, point=point: ((v - point) ** 2).sum(), domain.centre, method="SLSQP",
+            bounds=[(0, top) for top in domain.upper], options={"ftol": 1e-10},
+            constraints=[{"type": "eq", "fun": lambda v: domain.weights @ v - 1}],
+        )  # fmt: skip
+        assert found.success
+        np.testing.assert_allclose(domain.project(point), found.x, atol=1e-4)
+    # A sum that is 1 up to rounding leaves the bounds alone.
+    only = CappedSimplex([0.1] * 3 + [0.7 - 1e-16])
+    np.testing.assert_allclose(only.project(rng.normal(size=4)), [0.1, 0.1, 0.1, 0.7], atol=1e-15)
+
+
 def test_product_splits_what_it_joins() -> None:
     product = SETS["product"]
     assert isinstance(product, Product)
@@ -114,6 +134,10 @@ def test_product_splits_what_it_joins() -> None:
         (lambda: Box([math.nan], [0.0]), ProblemError, "lower: at least one coordinate, and no"),
         (lambda: Simplex(0), ProblemError, "size: a positive"),
         (lambda: CappedSimplex([0.2, 0.2]), ProblemError, "upper: positive bounds"),
+        (lambda: CappedSimplex([0.0, 1.0]), ProblemError, "upper: positive bounds"),
+        (lambda: CappedSimplex([1.0, 1.0], [0.1, 0.1]), ProblemError, "upper: positive bounds"),
+        (lambda: CappedSimplex([1.0, 1.0], [1.0, 0.0]), ProblemError, "weights: positive"),
+        (lambda: CappedSimplex([1.0, 1.0], [1.0]), ProblemError, "weights: shape"),
         (lambda: Product(), ProblemError, "factors: at least one"),
         (lambda: Polytope([[1.0, 0.0]], [1.0]), UnboundedError, "add rows"),
         (lambda: Polytope([[1.0], [-1.0]], [-1.0, -1.0]), InfeasibleError, "no point"),
@@ -129,12 +153,23 @@ def test_bad_sets_and_points_are_named(make, error, match) -> None:
         make()
 
 
-@pytest.mark.parametrize("domain", [Simplex(2), Simplex(5), CappedSimplex([0.3, 0.9, 0.4])])
+@pytest.mark.parametrize(
+    "domain",
+    [
+        Simplex(2),
+        Simplex(5),
+        CappedSimplex([0.3, 0.9, 0.4]),
+        CappedSimplex([3.0, 0.9, 40.0], [0.2, 1.0, 0.05]),
+    ],
+)
 def test_projections_of_huge_points_stay_inside(domain: ConvexSet) -> None:
     """An operator's bound holds on the set only, and steps may be of any length."""
     rng = np.random.default_rng(3)
     for scale in 10.0 ** np.arange(12, 20):
         for point in scale * rng.normal(size=(200, domain.dimension)):
-            assert np.linalg.norm(domain.project(point)) <= 1 + 1e-12
+            nearest = domain.project(point)
+            assert np.linalg.norm(nearest) <= domain.magnitude * (1 + 1e-12)
+            if isinstance(domain, CappedSimplex):
+                assert domain.weights @ nearest == pytest.approx(1, abs=1e-12)
     assert Simplex(2).project(np.array([2.0**53 + 2, 0.0])).tolist() == [1.0, 0.0]
     assert Simplex(2).project(np.array([-1e18, -1e18])).tolist() == [0.5, 0.5]
