@@ -51,13 +51,18 @@ SEARCHED = 2.0
 
 COSTLY = ("opdisc_pi_gamma", "opdisc_pi_gaussian", "released_code", "opsamp")
 SEARCHING = ("exponential", "opdisc_one_hot", "counts", "top_r")
+SECONDS_EACH = ("counts", "top_r", "sgd")
 
 
 def tried(features: str, missing: str, mechanism: str) -> tuple[float, ...]:
     """The epsilons at which a mechanism is run; at the others a record says that it was not."""
+    if mechanism == "opsamp" and features == "two":
+        return FEW
     if mechanism in COSTLY and features != "two":
         return FEW if missing == "drop" and features != "seven" else ()
-    return FEW if features == "seven" and mechanism in SEARCHING else EPSILONS
+    if features == "seven" and mechanism in SEARCHING:
+        return (1,)
+    return FEW if missing == "category" and mechanism in SECONDS_EACH else EPSILONS
 
 
 def configs(quick: bool) -> list[Config]:
