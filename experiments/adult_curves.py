@@ -13,7 +13,8 @@ class Curve:
     """One mechanism in one or both figures of a feature set.
 
     Attributes:
-        label: In legend and table.
+        label: In the legend, of at most 20 letters.
+        detail: In the table.
         mechanism: What runs it.
         pure: Whether delta is 0; else it is n^-2.
         figures: Of ``FIGURES``, which show it.
@@ -22,6 +23,7 @@ class Curve:
     """
 
     label: str
+    detail: str
     mechanism: Mechanism
     pure: bool
     figures: tuple[str, ...]
@@ -36,41 +38,61 @@ FIGURES = {
 }
 
 CURVES = {
-    "exponential": Curve("exact exponential", run.exponential, True, (ERRORS, LOGISTIC)),
+    "exponential": Curve(
+        "exact exponential", "exact draw from the exponential mechanism",
+        run.exponential, True, (ERRORS, LOGISTIC),
+    ),
     "opdisc_one_hot": Curve(
-        "OPDisc, one-hot geometric",
+        "OPDisc one-hot", "OPDisc, one-hot lift, geometric noise",
         run.objective_perturbation("one_hot", "geometric"), True, (ERRORS,),
     ),
     "opdisc_pi_gamma": Curve(
-        "OPDisc, pi gamma-norm",
+        "OPDisc pi gamma", "OPDisc, lift pi, gamma-norm noise",
         run.objective_perturbation("pi", "gamma_norm"), True, (ERRORS,), slow=True,
     ),
     "opdisc_pi_gaussian": Curve(
-        "OPDisc, pi Gaussian",
+        "OPDisc pi Gaussian", "OPDisc, lift pi, calibrated Gaussian noise",
         run.objective_perturbation("pi", "gaussian"), False, (ERRORS,), slow=True,
     ),
     "released_code": Curve(
-        "NOT PRIVATE as claimed: released code's scale",
+        "code: NOT PRIVATE", "NOT PRIVATE as claimed: OPDisc with the released code's scale",
         run.released_code, False, (ERRORS,), slow=True, known_bad=True,
     ),
-    "top_r": Curve("Top-R, R = 10", run.capped, True, (ERRORS,)),
-    "counts": Curve("noisy counts", run.noisy_counts, True, (ERRORS,)),
-    "blockwise": Curve("blockwise", run.attribute_by_attribute, True, (ERRORS,)),
-    "newton": Curve("double-noise Newton", run.logistic("newton"), False, (LOGISTIC,)),
-    "gd": Curve("DP-GD", run.logistic("gd"), False, (LOGISTIC,)),
-    "sgd": Curve("DP-SGD", run.logistic("sgd"), False, (LOGISTIC,)),
-    "preconditioned": Curve(
-        "preconditioned descent", run.logistic("preconditioned"), False, (LOGISTIC,)
+    "top_r": Curve("Top-R", "Top-R, R = 10", run.capped, True, (ERRORS,)),
+    "counts": Curve(
+        "noisy counts", "noise on the counts of all cells", run.noisy_counts, True, (ERRORS,)
     ),
-    "amp": Curve("AMP", run.logistic("amp"), False, (LOGISTIC,)),
+    "blockwise": Curve(
+        "blockwise", "attribute by attribute, composed", run.attribute_by_attribute, True,
+        (ERRORS,),
+    ),
+    "newton": Curve(
+        "double-noise Newton", "logistic, double-noise Newton", run.logistic("newton"), False,
+        (LOGISTIC,),
+    ),
+    "gd": Curve("DP-GD", "logistic, DP-GD", run.logistic("gd"), False, (LOGISTIC,)),
+    "sgd": Curve("DP-SGD", "logistic, DP-SGD", run.logistic("sgd"), False, (LOGISTIC,)),
+    "preconditioned": Curve(
+        "preconditioned", "logistic, preconditioned descent",
+        run.logistic("preconditioned"), False, (LOGISTIC,),
+    ),
+    "amp": Curve(
+        "AMP", "logistic, approximate minima perturbation", run.logistic("amp"), False, (LOGISTIC,)
+    ),
     "objective_gaussian": Curve(
-        "Gaussian objective pert.", run.logistic("objective_gaussian"), False, (LOGISTIC,)
+        "objective, Gaussian", "logistic, Gaussian objective perturbation",
+        run.logistic("objective_gaussian"), False, (LOGISTIC,),
     ),
     "objective": Curve(
-        "classical objective pert.", run.logistic("objective"), True, (LOGISTIC,)
+        "objective, classical", "logistic, classical objective perturbation",
+        run.logistic("objective"), True, (LOGISTIC,),
     ),
-    "opsamp": Curve("OPSamp", run.logistic("opsamp"), False, (LOGISTIC,)),
-    "diffprivlib": Curve("diffprivlib 0.6.6", run.diffprivlib, True, (LOGISTIC,)),
+    "opsamp": Curve(
+        "OPSamp", "logistic, OPSamp over a ball", run.logistic("opsamp"), False, (LOGISTIC,)
+    ),
+    "diffprivlib": Curve(
+        "diffprivlib 0.6.6", "logistic, diffprivlib 0.6.6", run.diffprivlib, True, (LOGISTIC,)
+    ),
 }  # fmt: skip
 
 
