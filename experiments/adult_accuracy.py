@@ -73,17 +73,20 @@ def configs(quick: bool) -> list[Config]:
     for features, missing in SETS:
         found += _references(features, missing)
         found += _grid(features, missing, tuple(CURVES), EPSILONS, SEEDS)
-    return sorted(found, key=lambda config: _is_slow(config.get("mechanism")))
+    return sorted(found, key=_cost)
+
+
+def _cost(config: Config) -> int:
+    mechanism = config.get("mechanism")
+    if mechanism in COSTLY:
+        return 2
+    return 1 if mechanism in SECONDS_EACH or config["features"] == "seven" else 0
 
 
 def _seconds(mechanism: str) -> float:
     if mechanism == "counts":
         return SEARCHED
     return SOLVED if CURVES[mechanism].slow else SECONDS
-
-
-def _is_slow(mechanism: str | None) -> bool:
-    return mechanism is not None and CURVES[mechanism].slow
 
 
 def _references(features: str, missing: str) -> list[Config]:
