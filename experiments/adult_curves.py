@@ -70,6 +70,9 @@ CURVES = {
         "double-noise Newton", "logistic, double-noise Newton", run.logistic("newton"), False,
         (LOGISTIC,),
     ),
+    "damped": Curve(
+        "damped Newton", "logistic, damped Newton", run.logistic("damped"), False, (LOGISTIC,)
+    ),
     "gd": Curve("DP-GD", "logistic, DP-GD", run.logistic("gd"), False, (LOGISTIC,)),
     "sgd": Curve("DP-SGD", "logistic, DP-SGD", run.logistic("sgd"), False, (LOGISTIC,)),
     "preconditioned": Curve(

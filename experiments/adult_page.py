@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TICKS = (15, 17, 20, 25, 30, 40, 50, 60, 75)
+TICKS = (15, 16, 17, 18, 20, 22, 25, 30, 40, 50, 60, 75)
 ORDER = (
     ("two", "drop"), ("three", "drop"), ("five", "drop"), ("seven", "drop"),
     ("three", "category"), ("five", "category"),
