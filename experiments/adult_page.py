@@ -94,7 +94,9 @@ class Found:
 
 def _draw(found: Found, figure: str) -> Figure:
     drawn, (axis,) = styles.axes()
-    for index, (name, curve) in enumerate(found.curves(figure).items()):
+    for index, (name, curve) in enumerate(shown_in(figure).items()):
+        if name not in found.runs:
+            continue
         records = found.reached(name)
         mean = [100 * float(np.mean(r["error"])) for r in records]
         spread = [100 * half_width([r], "error") for r in records]
