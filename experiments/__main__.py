@@ -1,4 +1,4 @@
-"""``python -m experiments all | report``."""
+"""``python -m experiments all | report | figures``."""
 
 from experiments.framework.commands import app
 

@@ -26,12 +26,12 @@ FAMILIES = {
 }
 CAPTION = """Mean loss beyond the least loss that any run on the same records found, in percent of
 it, against epsilon; delta = 0 for all, neighbours: add_remove. The scale is linear below 0.1 %.
-"Refused" in the table: a run reached the limit of seconds, and no release was made; whether that
-happens depends on the data and no epsilon covers it. top_r (R = 10) is tried at epsilon 1 only,
-since what it needs does not depend on epsilon. "auto" chooses from public facts and made-up
-records, and costs no privacy. Uniform is the mean of 200 random choices. HiGHS without privacy had
-a minute; where its certificate is "bounded" its answer may not be optimal, and excess is from the
-least known. Processor seconds (median of the runs) are of a shared machine."""
+"Refused" in the table: a run reached the limit of wall-clock seconds (see the settings; on a busy
+machine), and no release was made; whether that happens depends on the data and no epsilon covers
+it. top_r (R = 10) is tried at epsilon 1 with 1,000 records only. "auto" chooses from public facts
+and made-up records, and costs no privacy. Uniform is the mean of 200 random choices. HiGHS without
+privacy had half a minute; where its certificate is "bounded" its answer may not be optimal, and
+excess is from the least known. Processor seconds (median of the runs) are of a shared machine."""
 
 
 def excess(records: Sequence[Record], field: str) -> float:
@@ -41,13 +41,13 @@ def excess(records: Sequence[Record], field: str) -> float:
 
 
 def page(records: Sequence[Record]) -> list[Section]:
-    """One section for every family."""
-    found = []
+    """How to read it, then one section for every family."""
+    found = [Section("How to read these tables", CAPTION)]
     for family, words in FAMILIES.items():
         own = [record for record in records if record["config"]["family"] == family]
         if own:
             title = f"{family.capitalize()}: excess loss against epsilon"
-            found.append(Section(title, f"{words} {CAPTION}", partial(_figure, own), _table(own)))
+            found.append(Section(title, words, partial(_figure, own), _table(own)))
     return found
 
 

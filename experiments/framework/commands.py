@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from experiments.framework.experiment import Experiment
-from experiments.framework.page import default_path, write_page
+from experiments.framework.page import default_path, first_figure, write_page
 from experiments.framework.registry import experiment as by_name
 from experiments.framework.registry import registered
 from experiments.framework.runner import Ran, run
@@ -59,3 +59,16 @@ def report(quick: Quick = False, output: Path | None = None) -> None:
     path = output or default_path(quick)
     write_page(registered(), quick=quick, path=path)
     typer.echo(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
+
+
+@app.command()
+def figures(
+    names: Annotated[list[str], typer.Argument(help="experiments")],
+    output: Annotated[Path, typer.Option(help="folder")] = Path("docs/figures"),
+) -> None:
+    """Write the first figure of each experiment, from its full records, as NAME.svg."""
+    output.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        path = output / f"{name}.svg"
+        path.write_text(first_figure(by_name(name)), encoding="utf-8")
+        typer.echo(str(path))

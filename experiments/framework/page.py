@@ -83,13 +83,33 @@ def _section(section: Section, prefix: str) -> dict[str, Any]:
     return found
 
 
+def first_figure(experiment: Experiment) -> str:
+    """An SVG file of the first figure, with its letters drawn: it looks the same everywhere.
+
+    Raises:
+        ValueError: There is none, for want of full records perhaps.
+    """
+    import matplotlib
+
+    records = current(experiment, quick=False)
+    for section in experiment.page(records) if records else ():
+        if section.figure is not None:
+            with styles.drawing(narrow=False), matplotlib.rc_context({"svg.fonttype": "path"}):
+                return _drawn(section.figure())
+    raise ValueError(f"{experiment.name}: no figure")
+
+
+def _drawn(figure: Figure) -> str:
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None}, facecolor="white")
+    return buffer.getvalue()
+
+
 def svg(figure: Figure, prefix: str, title: str) -> str:
     """A figure as an element of a page; ``prefix`` keeps its ids apart from other figures'."""
     from markupsafe import Markup, escape
 
-    buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None})
-    text = buffer.getvalue()
+    text = _drawn(figure)
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     head, rest = text.split(">", 1)
@@ -106,10 +126,17 @@ def settings(configs: Sequence[Any]) -> list[tuple[str, str]]:
     found: dict[str, list[str]] = {}
     for config in configs:
         for name, value in config.items():
-            text = value if isinstance(value, str) else canonical(value)
+            text = _setting(value)
             if text not in found.setdefault(name, []):
                 found[name].append(text)
     return [(name, _listed(every)) for name, every in found.items()]
+
+
+def _setting(value: Any) -> str:
+    """A value as people write it; a range by its ends."""
+    if isinstance(value, list) and len(value) > 2 and value == list(range(value[0], value[-1] + 1)):
+        return f"{value[0]} to {value[-1]}"
+    return value if isinstance(value, str) else canonical(value)
 
 
 def _listed(every: Sequence[str]) -> str:
@@ -124,10 +151,11 @@ def made(records: Sequence[Record]) -> list[tuple[str, str]]:
         return []
     versions = {f"{k} {v}" for record in records for k, v in record["versions"].items()}
     seconds = {root(record): record["seconds"] for record in records}
+    known = [s for s in seconds.values() if s is not None]
     return [
         ("records", f"{len(records)} of {len(seconds)} configs"),
         ("commit", ", ".join(dict.fromkeys(str(r["commit"])[:10] for r in records))),
         ("versions", ", ".join(sorted(versions))),
         ("dates", ", ".join(dict.fromkeys(r["date"] for r in records))),
-        ("wall-clock seconds of all configs", f"{sum(seconds.values()):.0f}"),
+        ("wall-clock seconds", f"{sum(known):.0f} of {len(known)} configs"),
     ]

@@ -9,6 +9,7 @@ from experiments.framework.experiment import Experiment
 NAMES: tuple[str, ...] = (
     "adult_accuracy",
     "adult_author",
+    "lift_excess",
     "private_programs",
     "variational_rates",
     "parity_epsilon",

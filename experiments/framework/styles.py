@@ -7,6 +7,7 @@ used is dashed, grey and called by its name.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -28,7 +29,9 @@ KNOWN_BAD = {"color": "#777777", "linestyle": (0, (6, 3)), "marker": "x", "linew
 REFERENCE = {"color": "#444444", "linestyle": (0, (1, 1)), "linewidth": 1.2}
 """A line without privacy; give every one a dash pattern of its own, or a label at its end."""
 
-WIDE, NARROW = (7.0, 4.2), (4.4, 4.6)
+WIDE, NARROW = (7.0, 3.6), (4.4, 3.4)
+LEGEND_ROW = 0.2
+"""Inches."""
 _narrow: ContextVar[bool] = ContextVar("narrow", default=False)
 
 
@@ -74,7 +77,6 @@ def axes(panels: int = 1, *, share_y: bool = False) -> tuple[Figure, list[Axes]]
     narrow = _narrow.get()
     width, height = NARROW if narrow else WIDE
     rows, columns = (panels, 1) if narrow else (-(-panels // 2), min(panels, 2))
-    # A legend below needs room that does not grow with the panels.
     figure = Figure(
         figsize=(width, height * (1 if rows == 1 else 0.8 * rows)), layout="constrained"
     )
@@ -86,13 +88,17 @@ def axes(panels: int = 1, *, share_y: bool = False) -> tuple[Figure, list[Axes]]
 
 
 def legend(figure: Figure, axis: Axes | None = None, columns: int = 3) -> None:
-    """One legend below all panels, each label once; in one or two columns where it is narrow."""
+    """One legend below all panels, each label once; in one or two columns where it is narrow.
+
+    The figure grows by the legend's height.
+    """
     handles: dict[str, Any] = {}
     for one in figure.axes if axis is None else [axis]:
         for handle, name in zip(*one.get_legend_handles_labels(), strict=True):
             handles.setdefault(name, handle)
     longest = max((len(name) for name in handles), default=0)
     fitting = (2 if longest <= 20 else 1) if _narrow.get() else columns
+    figure.set_figheight(figure.get_figheight() + LEGEND_ROW * -(-len(handles) // fitting))
     figure.legend(
         list(handles.values()), list(handles), loc="outside lower center", ncols=fitting, fontsize=9
     )
@@ -104,3 +110,13 @@ def epsilon_axis(axis: Axes, values: Sequence[float]) -> None:
     axis.set_xticks(list(values), [f"{value:g}" for value in values])
     axis.minorticks_off()
     axis.set_xlabel("epsilon")
+
+
+def powers_of_ten(axis: Axes) -> None:
+    """A logarithmic horizontal axis whose ends, and labels, are powers of ten."""
+    axis.set_xscale("log")
+    low, high = axis.dataLim.intervalx
+    margin = 1.15
+    ends = 10 ** math.floor(math.log10(low)), 10 ** math.ceil(math.log10(high))
+    axis.set_xlim(ends[0] / margin, ends[1] * margin)
+    axis.xaxis.set_minor_formatter("")
