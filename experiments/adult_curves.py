@@ -33,8 +33,8 @@ class Curve:
 
 ERRORS, LOGISTIC = "errors", "logistic"
 FIGURES = {
-    ERRORS: "mechanisms that minimise errors",
     LOGISTIC: "against private logistic regression",
+    ERRORS: "mechanisms that minimise errors",
 }
 
 CURVES = {
