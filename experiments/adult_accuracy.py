@@ -49,20 +49,23 @@ PROVED_WITHIN = 60.0
 SEARCHED = 2.0
 """Seconds of the search on noisy counts, which is post-processing and needs no proof."""
 
-COSTLY = ("opdisc_pi_gamma", "opdisc_pi_gaussian", "released_code", "opsamp")
-SEARCHING = ("exponential", "opdisc_one_hot", "counts", "top_r")
+SOLVING = ("opdisc_pi_gamma", "opdisc_pi_gaussian", "released_code")
+SEARCHING = ("exponential", "opdisc_one_hot", "top_r")
 SECONDS_EACH = ("counts", "top_r", "sgd")
 
 
 def tried(features: str, missing: str, mechanism: str) -> tuple[float, ...]:
     """The epsilons at which a mechanism is run; at the others a record says that it was not."""
-    if mechanism == "opsamp" and features == "two":
-        return FEW
-    if mechanism in COSTLY and features != "two":
-        return FEW if missing == "drop" and features != "seven" else ()
-    if features == "seven" and mechanism in SEARCHING:
-        return (1,)
-    return FEW if missing == "category" and mechanism in SECONDS_EACH else EPSILONS
+    hard = missing == "category" or features == "seven"
+    if mechanism == "opsamp":
+        return () if hard else (0.1, 1)
+    if mechanism in SOLVING and features != "two":
+        return () if hard else FEW
+    if features == "seven" and mechanism in (*SEARCHING, "counts"):
+        return () if mechanism == "counts" else (1,)
+    if mechanism == "sgd" and features == "five" and missing == "drop":
+        return EPSILONS
+    return FEW if mechanism in SECONDS_EACH and features != "two" else EPSILONS
 
 
 def configs(quick: bool) -> list[Config]:
@@ -78,7 +81,7 @@ def configs(quick: bool) -> list[Config]:
 
 def _cost(config: Config) -> int:
     mechanism = config.get("mechanism")
-    if mechanism in COSTLY:
+    if mechanism in (*SOLVING, "opsamp"):
         return 2
     return 1 if mechanism in SECONDS_EACH or config["features"] == "seven" else 0
 
