@@ -61,7 +61,7 @@ PROGRAMS = {
     "gamma_norm": "OPDisc, pi gamma-norm",
 }
 EPSILON = 1.0
-SECONDS = 30.0
+SECONDS = 60.0
 
 
 def configs(quick: bool) -> list[Config]:
@@ -98,7 +98,7 @@ def run(config: Config) -> list[Record]:
     reach = math.isqrt(d)
     problem = ZeroOneProblem(table, tuple(range(-reach, reach + 1)))
     limits = Limits(seconds=config["seconds"])
-    begun = time.perf_counter()
+    begun, processor = time.perf_counter(), time.process_time()
     solve = _bounds if config["program"] in ("loss", "released") else _released
     found = solve(problem, d, config, limits)
     return [
@@ -107,6 +107,7 @@ def run(config: Config) -> list[Record]:
             "cells": table.n_cells,
             "largest_weight": reach,
             "spent": round(time.perf_counter() - begun, 2),
+            "processor_seconds": round(time.process_time() - processor, 2),
             **found,
         }
     ]
@@ -180,9 +181,10 @@ def page(records: Sequence[Record]) -> list[Section]:
         "Integer weights w with norm(w) <= sqrt(d), 1 apart; lift pi; complete training rows; "
         f"replace; epsilon {records[0]['config']['epsilon']:g}; delta 0 for gamma-norm noise and "
         "1 / n^2 for Gaussian noise and the released code's scale; one seed; HiGHS, one thread, up "
-        f"to {limit:g} seconds. 'No proof' is what a mechanism refuses to release on; beside it "
-        "the gap between best point and solver's bound, in errors, for programs solved outside a "
-        "mechanism, which tells no bounds. Errors are on the training rows: not private. "
+        f"to {limit:g} seconds by the clock; those shown are the processor's. 'No proof' is what a "
+        "mechanism refuses to release on; beside it the gap between best point and solver's bound, "
+        "in errors, for programs solved outside a mechanism, which tells no bounds. Errors are on "
+        "the training rows: not private. "
         + (
             f"Without a proof at d = {', '.join(map(str, unproven))}."
             if unproven
@@ -209,7 +211,7 @@ def _entry(records: Sequence[Record], d: int, program: str) -> Cell | list[Cell]
     chosen = [r for r in records if (r["config"]["d"], r["config"]["program"]) == (d, program)]
     if not chosen:
         return label("not run")
-    spent = Cell.of(chosen, "spent", how="value", form="{:.1f} s")
+    spent = Cell.of(chosen, "processor_seconds", how="value", form="{:.1f} s")
     if chosen[0]["proven"]:
         return [spent, Cell.of(chosen, "errors", how="value", form="{:,} errors")]
     if "gap" in chosen[0]:
@@ -224,16 +226,21 @@ def _draw(records: Sequence[Record]) -> Figure:
             (r for r in records if r["config"]["program"] == name), key=lambda r: r["config"]["d"]
         )
         look = styles.KNOWN_BAD if name == "released" else styles.curve(index)
-        axis.plot([r["config"]["d"] for r in own], [r["spent"] for r in own], label=text, **look)
+        axis.plot(
+            [r["config"]["d"] for r in own],
+            [r["processor_seconds"] for r in own],
+            label=text,
+            **look,
+        )
         open_ = [r for r in own if not r["proven"]]
         axis.scatter(
-            [r["config"]["d"] for r in open_], [r["spent"] for r in open_],
+            [r["config"]["d"] for r in open_], [r["processor_seconds"] for r in open_],
             s=130, facecolors="none", edgecolors=look["color"], zorder=3,
         )  # fmt: skip
     axis.scatter([], [], s=130, facecolors="none", edgecolors="#444444", label="circle: no proof")
     axis.set_yscale("log")
     axis.set_xlabel("d, levels of the attributes")
-    axis.set_ylabel("seconds")
+    axis.set_ylabel("seconds of the processor")
     styles.legend(figure, columns=2)
     return figure
 

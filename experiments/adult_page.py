@@ -219,11 +219,27 @@ def _not_reached(found: Found, curves: Mapping[str, Curve]) -> list[str]:
     told = []
     for name, curve in curves.items():
         lost = [r for _, r in sorted(found.runs[name].items()) if not r["reached"]]
+        by_reason: dict[str, list[str]] = {}
+        for record in lost:
+            by_reason.setdefault(_why(record), []).append(f"{record['epsilon']:g}")
         if lost:
-            at = ", ".join(
-                f"{r['epsilon']:g} ({r['reason']}, {r['spent']:.0f} s spent)" for r in lost
-            )
-            told.append(f"Not reached: {curve.label} at epsilon {at}.")
+            reasons = "; ".join(f"at {', '.join(at)}: {why}" for why, at in by_reason.items())
+            told.append(f"Not reached, {curve.label}: {reasons}.")
+    if any("processor_seconds" in r for name in curves for r in found.runs[name].values()):
+        told.append(
+            "Limits are for one draw, by the clock; the processor's seconds are of all draws "
+            "together. 'Refused': a solver's floating point could not prove the minimum."
+        )
     if any(not found.reached(name) for name in curves):
         told.append("A dagger marks a curve without a point.")
     return told
+
+
+def _why(record: Record) -> str:
+    """The reason, and what was spent on it."""
+    if "processor_seconds" not in record:
+        return str(record["reason"])
+    return (
+        f"{record['reason']} after {record['done']} draws "
+        f"({record['processor_seconds']:.0f} s of the processor)"
+    )
