@@ -175,7 +175,7 @@ def _caption(found: Found, figure: str) -> str:
         "the mechanisms' randomness, on one split).",
         "All guarantees are for replace: one record changed, n public.",
         f"Delta is 0 for {_listed(pure)}"
-        + (f", and 1 / n^2 for {_listed(other)}." if other else "."),
+        + (f". It is 1 / n^2 for {_listed(other)}." if other else "."),
         "Every mechanism runs with its defaults; nothing was tuned on these rows for this figure, "
         "but the package's defaults were chosen on public data, Adult among them.",
         "Lines without markers are not private: the scoring card with the fewest training errors"
@@ -211,7 +211,7 @@ def _done(points: Mapping[float, Record]) -> list[Record]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names) if names else "none"
+    return "; ".join(names) if names else "none"
 
 
 def _not_reached(found: Found, curves: Mapping[str, Curve]) -> list[str]:
