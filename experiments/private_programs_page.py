@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -27,11 +28,12 @@ FAMILIES = {
 CAPTION = """Mean loss beyond the least loss that any run on the same records found, in percent of
 it, against epsilon; delta = 0 for all, neighbours: add_remove. The scale is linear below 0.1 %.
 "Refused" in the table: a run reached the limit of wall-clock seconds (see the settings; on a busy
-machine), and no release was made; whether that happens depends on the data and no epsilon covers
-it. top_r (R = 10) is tried at epsilon 1 with 1,000 records only. "auto" chooses from public facts
-and made-up records, and costs no privacy. Uniform is the mean of 200 random choices. HiGHS without
-privacy had half a minute; where its certificate is "bounded" its answer may not be optimal, and
-excess is from the least known. Processor seconds (median of the runs) are of a shared machine."""
+machine), and no release was made (a gap in the line); whether that happens depends on the data and
+no epsilon covers it. top_r (R = 10) is tried at epsilon 1 with 1,000 records only. "auto" chooses
+from public facts and made-up records, and costs no privacy. Uniform is the mean of 200 random
+choices. HiGHS without privacy had half a minute; where its certificate is not "solver" its answer
+may not be optimal, and excess is from the least known. Processor seconds (median of the runs) are
+of a shared machine."""
 
 
 def excess(records: Sequence[Record], field: str) -> float:
@@ -121,6 +123,13 @@ def _table(records: Sequence[Record]) -> Table:
     return Table(columns, rows)
 
 
+def _height(one: Record, own: Sequence[Record]) -> float:
+    """Excess in percent; NaN where runs were refused."""
+    if one["outcome"] == "refused":
+        return math.nan
+    return 100 * excess(_with_losses(one, own), "losses")
+
+
 def _figure(records: Sequence[Record]) -> Figure:
     cases = {case: own for case, own in _cases(records).items() if case[1] < 100_000}
     figure, panels = axes(len(cases))
@@ -128,9 +137,9 @@ def _figure(records: Sequence[Record]) -> Figure:
         for i, mechanism in enumerate(MECHANISMS[:3]):
             found = [(e, _of(own, mechanism, e)) for e in _epsilons(own)]
             points = [
-                (epsilon, 100 * excess(_with_losses(one, own), "losses"))
+                (epsilon, _height(one, own))  # A refusal leaves a gap in the line.
                 for epsilon, one in found
-                if one is not None and one["outcome"] == "released"
+                if one is not None
             ]
             if points:
                 axis.plot(*zip(*points, strict=True), label=mechanism, **curve(i))

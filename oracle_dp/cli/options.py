@@ -103,7 +103,7 @@ Delta = Annotated[
     float | None,
     typer.Option(
         help="blockwise: above 0, composition by zCDP. opdisc: of Gaussian noise. Default: 0; "
-        "logistic: n^-2, and 0 for the method objective; minimax: 1e-6.",
+        "logistic and minimax: n^-2, at most 1e-4; 0 for the method objective.",
         rich_help_panel=TUNING,
     ),
 ]

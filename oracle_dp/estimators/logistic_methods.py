@@ -134,4 +134,9 @@ def select(method: str, options: Settings | None) -> tuple[Train, dict[str, Any]
 
 def default_delta(method: str, size: int) -> float:
     """0 for a pure method; otherwise ``size^-2``, at most 1e-4, which is public."""
-    return 0.0 if method in PURE else min(1e-4, float(size) ** -2)
+    return 0.0 if method in PURE else small_delta(size)
+
+
+def small_delta(size: int) -> float:
+    """``size^-2``, at most 1e-4: well below the chance of picking one record out of ``size``."""
+    return min(1e-4, float(size) ** -2)

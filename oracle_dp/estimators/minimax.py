@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from numbers import Integral
 from typing import Any
@@ -25,10 +26,12 @@ from oracle_dp.estimators.labels import (
     label_array,
     read_labels,
 )
+from oracle_dp.estimators.logistic_methods import small_delta
 from oracle_dp.estimators.minimax_groups import (
     PUBLIC_GROUPS,
     counted_shares,
     groups_of,
+    mixture_step,
     public_shares,
     with_names,
 )
@@ -37,7 +40,7 @@ from oracle_dp.ledger import Ledger
 from oracle_dp.privacy import Contingency, ContingencyKind, Neighbors, Release
 from oracle_dp.variational import Constants, NsegPlan, PrivacyTarget, Sampling, nseg
 from oracle_dp.variational._fit import refuse_drowned
-from oracle_dp.variational.calibration import Schedule, noise_multiplier
+from oracle_dp.variational.calibration import noise_multiplier
 from oracles.errors import ProblemError
 from oracles.monotone import GroupRobustLogistic
 
@@ -64,7 +67,7 @@ class MinimaxClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
         epsilon: Privacy parameter of one fit, positive.
         groups: Names of attributes of ``domain``; a group is a combination of their levels. None:
             one group, hence private logistic regression.
-        delta: In (0, 1).
+        delta: In (0, 1). None: n^-2, at most 1e-4.
         domain: The public schema (:class:`oracle_dp.domain.Domain`), entered one-hot. None: X holds
             numbers, and its rows are scaled down to the public norm ``feature_norm``.
         feature_norm: Public; used without ``domain``.
@@ -74,13 +77,14 @@ class MinimaxClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
             ``" x "`` to numbers. A neighbour's record may then change its group too. None: groups
             are taken as public and counted, which is recorded in the guarantee.
         neighbors: ``"replace"`` or ``"zero_out"``.
-        weight_cap: No group weighs more than this times its share; at least 1. Larger values look
-            harder at small groups and need more noise. None: no cap.
+        weight_cap: No group weighs more than this times its share; at least 1. Noise follows the
+            weight that is used. None: no cap.
         radius: Of the ball of weights, features having norm 1.
         loss_cap: Losses above it count as it in the groups' losses.
         loss_share: In (0, 1): how the bound on a record is divided between losses and gradient.
         steps: Of NSEG in Popov's form, with one release each.
-        step: Step lengths for the weights and for the mixture, or one for both.
+        step: Step length for the weights, or two: for the weights and for the mixture, whose own
+            default is so short that noise alone moves a group's weight by a quarter of its share.
         batch_size: None: all records in each step; otherwise the mean of a Poisson sample's size.
         ledger: Charged before noise is drawn. Copies of the estimator share it.
         dataset: The ledger's name for the data.
@@ -98,18 +102,18 @@ class MinimaxClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
         epsilon: float | Fraction = 1.0,
         *,
         groups: Sequence[str] | None = None,
-        delta: float | Fraction = 1e-6,
+        delta: float | Fraction | None = None,
         domain: Domain | None = None,
         feature_norm: float = 1.0,
         classes: Sequence[Label] | None = None,
         group_shares: Mapping[str, float] | None = None,
         neighbors: Neighbors | str = "replace",
-        weight_cap: float | None = 1.5,
+        weight_cap: float | None = 1.25,
         radius: float = 30.0,
         loss_cap: float = 2.0,
         loss_share: float = 0.1,
-        steps: int = 400,
-        step: float | Sequence[float] = (4.0, 0.25),
+        steps: int = 800,
+        step: float | Sequence[float] = 4.0,
         batch_size: int | None = None,
         ledger: Ledger | None = None,
         dataset: str | None = None,
@@ -173,13 +177,13 @@ class MinimaxClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
             )
         except ProblemError as error:
             raise ParameterError(with_names(str(error), names)) from error
-        plan = self._plan(len(features))
-        self._refuse_drowned(Constants.of(operator), plan.schedule(len(features)))
+        target = self._target(len(features))
+        plan = self._plan(operator, target)
         self._warn_of_repeated_fits(counted=self.ledger is not None)
         release = nseg(
             operator,
             epsilon=self.epsilon,
-            delta=self.delta,
+            delta=target.delta,
             plan=plan,
             neighbors=self.neighbors,
             ledger=self.ledger,
@@ -239,24 +243,32 @@ class MinimaxClassifier(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[m
     def _numbers(self, X: Any, *, reset: bool) -> NDArray[np.float64]:
         return np.asarray(validate_data(self, X, reset=reset, dtype=np.float64))
 
-    def _refuse_drowned(self, constants: Constants, schedule: Schedule) -> None:
-        target = PrivacyTarget.checked(self.epsilon, self.delta, self.neighbors)
-        length = noise_multiplier(schedule, target) * constants.noise_length
-        refuse_drowned(constants, schedule, length)
+    def _target(self, n_rows: int) -> PrivacyTarget:
+        delta = small_delta(n_rows) if self.delta is None else self.delta
+        return PrivacyTarget.checked(self.epsilon, delta, self.neighbors)
 
-    def _plan(self, n_rows: int) -> NsegPlan:
-        steps = self.steps
+    def _plan(self, operator: GroupRobustLogistic, target: PrivacyTarget) -> NsegPlan:
+        steps, n_rows = self.steps, operator.n_records
         if isinstance(steps, bool) or not isinstance(steps, Integral) or steps < 1:
             raise ParameterError(f"steps: a positive integer expected, not {self.steps!r}")
         full = self.batch_size is None
-        return NsegPlan(
+        plan = NsegPlan(
             sampling=Sampling.FULL if full else Sampling.POISSON,
             batch_size=n_rows if self.batch_size is None else self.batch_size,
             steps=int(steps),
-            step=tuple(self.step) if isinstance(self.step, Sequence) else self.step,
+            step=1.0,
             burn_in=int(steps) // 2,
             reuse=True,
         )
+        schedule = plan.schedule(n_rows)
+        multiplier = noise_multiplier(schedule, target)
+        constants = Constants.of(operator)
+        refuse_drowned(constants, schedule, multiplier * constants.noise_length)
+        pair = isinstance(self.step, Sequence)
+        lengths = (
+            tuple(self.step) if pair else (self.step, mixture_step(operator, schedule, multiplier))
+        )
+        return replace(plan, step=lengths)
 
     def _public_classes(self, y: ArrayLike) -> tuple[tuple[Label, Label], tuple[Contingency, ...]]:
         if self.classes is not None:

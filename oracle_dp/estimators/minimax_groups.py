@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,14 +12,19 @@ from numpy.typing import NDArray
 from oracle_dp.domain import Domain
 from oracle_dp.errors import ParameterError
 from oracle_dp.privacy import Contingency, ContingencyKind
+from oracle_dp.variational.calibration import Schedule
 from oracles.arrays import floats
 from oracles.errors import ProblemError
+from oracles.monotone import GroupRobustLogistic
 
 PUBLIC_GROUPS = Contingency(
     ContingencyKind.CALLER,
     "the group of every record is public: the groups' sizes were counted, and a neighbour's record "
     "is in the same group",
 )
+
+WANDER = 0.25
+"""By how many times its share noise alone moves a group's weight in all steps, on average."""
 
 
 def groups_of(
@@ -78,6 +84,20 @@ def counted_shares(names: list[str], codes: NDArray[np.intp]) -> NDArray[np.floa
             "the domain, or group by fewer attributes"
         )
     return np.asarray(sizes / len(codes))
+
+
+def mixture_step(operator: GroupRobustLogistic, schedule: Schedule, multiplier: float) -> float:
+    """The mixture's step length, from public constants: :data:`WANDER` for the noise alone.
+
+    A longer step leaves the weights of small groups to noise. Beyond ``1 / (sqrt(3) L)`` NSEG's
+    theorem on the gap allows none (docs/theory/variational.md, Theorem 9).
+    """
+    longest = 1 / (math.sqrt(3) * operator.lipschitz)
+    groups = operator.n_groups
+    noise = multiplier * groups * operator.half_range / math.sqrt(operator.loss_share)
+    # In units of a group's share a step of the mixture's coordinates counts n_groups times.
+    wander = groups * noise / schedule.batch_size * math.sqrt(schedule.releases)
+    return min(longest, WANDER / wander)
 
 
 def with_names(message: str, names: list[str]) -> str:

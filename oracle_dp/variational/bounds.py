@@ -1,6 +1,6 @@
 """Upper bounds on expected gaps and on argument stability, with every constant.
 
-Proofs: docs/theory/variational.md, Theorems 7 to 10. All are for records drawn independently from
+Proofs: docs/theory/variational.md, Theorems 9 to 12. All are for records drawn independently from
 one law. ``gap`` bounds hold for the mean over the law after a single pass, and for the mean over
 the records otherwise; there ``M * stability`` more bounds the weak gap for the law. Nothing
 about privacy rests on them.
@@ -60,7 +60,7 @@ def batch_variance(constants: Constants, sampling: Sampling, batch_size: int) ->
 
 
 def extragradient_gap(constants: Constants, *, steps: int, step: float, variance: float) -> float:
-    """Of the average of noisy extragradient steps (Theorem 7).
+    """Of the average of noisy extragradient steps (Theorem 9).
 
     Args:
         constants: Of the problem.
@@ -81,7 +81,7 @@ def extragradient_stability(
     step: float,
     noise: float,
 ) -> float:
-    """Mean distance of the averages on two neighbouring data sets with common noise (Theorem 8).
+    """Mean distance of the averages on two neighbouring data sets with common noise (Theorem 10).
 
     Args:
         constants: Of the problem.
@@ -114,7 +114,7 @@ def proximal_gap(
     accuracy: float,
     deviation: float,
 ) -> float:
-    """Of the projected average of noisy inexact proximal steps (Theorem 9).
+    """Of the projected average of noisy inexact proximal steps (Theorem 11).
 
     Args:
         constants: Of the problem.
@@ -147,6 +147,6 @@ def proximal_gap(
 def proximal_stability(
     constants: Constants, *, n_records: int, steps: int, weight: float, accuracy: float
 ) -> float:
-    """Mean distance of the averages on neighbouring data sets with common noise (Theorem 10)."""
+    """Mean distance of the averages on neighbouring data sets with common noise (Theorem 12)."""
     per_step = 2 * constants.bound / (n_records * weight) + math.sqrt(2 * accuracy / weight)
     return min(constants.diameter, per_step * (steps + 1) / 2)

@@ -1,6 +1,6 @@
 """How good a released point is: gap estimators, one of which may be released for a price.
 
-Theorem (docs/theory/variational.md, Theorem 12). For a point A that is public,
+Theorem (docs/theory/variational.md, Theorem 8). For a point A that is public,
 ``g(v) = sup over w of <v, A - w>`` is D-Lipschitz, so that the certificate ``g(mean of F_i(A))``
 changes by at most 2 M D / n when a record is replaced, M D / n when it is zeroed: with Laplace
 noise of that over epsilon it is epsilon-differentially private.
@@ -32,7 +32,7 @@ from oracles import Certificate, Limits
 from oracles.monotone import Clipped, RecordOperator, strong_gap
 
 MECHANISM = "variational_gap"
-THEOREM = "Laplace noise on the gap certificate (docs/theory/variational.md, Theorem 12)"
+THEOREM = "Laplace noise on the gap certificate (docs/theory/variational.md, Theorem 8)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -91,13 +91,7 @@ def nseg(
         VacuousBoundWarning: The default plan's bound is no better than M D.
     """
     records = checked_operator(operator)
-    if refuted(records):
-        warnings.warn(
-            "operator: not monotone at sampled points: no bound on the gap holds. Look at it with "
-            "oracles.monotone.check_operator, and declare it monotone=False",
-            NonMonotoneWarning,
-            stacklevel=2,
-        )
+    warn_refuted(records)
     source = ENFORCED if records.enforced else CLIPPED
     bounded = records if records.enforced else Clipped(records)
     target = PrivacyTarget.checked(epsilon, delta, neighbors)
@@ -119,6 +113,17 @@ def nseg(
             sensitivity_source=source,
         ),
     )
+
+
+def warn_refuted(records: RecordOperator) -> None:
+    """Say so where a caller's own operator is not monotone at sampled points."""
+    if refuted(records):
+        warnings.warn(
+            "operator: not monotone at sampled points: no bound on the gap holds. Look at it with "
+            "oracles.monotone.check_operator, and declare it monotone=False",
+            NonMonotoneWarning,
+            stacklevel=3,
+        )
 
 
 def extragradient_run(

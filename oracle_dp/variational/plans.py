@@ -92,7 +92,7 @@ class NisppPlan:
 
 
 def nseg_single_pass(constants: Constants, n_records: int, target: PrivacyTarget) -> NsegPlan:
-    """One pass: disjoint batches, for the strong gap (Theorem 7).
+    """One pass: disjoint batches, for the strong gap (Theorem 9).
 
     Batches are at least so large that the noise of an evaluation is not longer than M on average,
     as in the paper's corollary, and of that size or above minimise the bound.
@@ -134,7 +134,7 @@ def nseg_multi_pass(
     *,
     sampling: Sampling = Sampling.POISSON,
 ) -> NsegPlan:
-    """About n^2 evaluations in batches of sqrt(n), for the weak gap (Theorems 7 and 8).
+    """About n^2 evaluations in batches of sqrt(n), for the weak gap (Theorems 9 and 10).
 
     Raises:
         ParameterError: Noise would drown the operator at any step length.
@@ -172,7 +172,7 @@ def nseg_multi_pass(
 
 
 def nispp_single_pass(constants: Constants, n_records: int, target: PrivacyTarget) -> NisppPlan:
-    """One pass: disjoint batches, for the strong gap (Theorem 9).
+    """One pass: disjoint batches, for the strong gap (Theorem 11).
 
     Raises:
         ParameterError: No step fits into the data.
@@ -205,7 +205,7 @@ def nispp_multi_pass(
     *,
     sampling: Sampling = Sampling.POISSON,
 ) -> NisppPlan:
-    """As many steps as records, on batches of sqrt(n), for the weak gap (Theorems 9 and 10).
+    """As many steps as records, on batches of sqrt(n), for the weak gap (Theorems 11 and 12).
 
     Raises:
         ParameterError: Noise would drown the operator at any step length.

@@ -1,6 +1,6 @@
 """Recursive regularisation: a chain of ever more strongly monotone problems on fresh records.
 
-Theorem (docs/theory/variational.md, Theorem 11). Records are dealt without looking at them into
+Theorem (docs/theory/variational.md, Theorem 7). Records are dealt without looking at them into
 disjoint parts S_1, ..., S_T. Round t runs NSEG on the mean over S_t plus the public field
 ``2 weight sum_{s <= t} 2^s (w - w_{s-1})``, with noise for (epsilon, delta) on S_t. Each record is
 in one part only, and rounds see others through released points alone: the chain of all w_t is
@@ -29,10 +29,11 @@ from oracle_dp.ledger import Ledger
 from oracle_dp.noise import BitSource
 from oracle_dp.noise.floating import FloatArray
 from oracle_dp.privacy import Contingency, Neighbors, Release
+from oracle_dp.variational._fit import refuse_drowned
 from oracle_dp.variational._release import CLIPPED, ENFORCED, Account, checked_operator
 from oracle_dp.variational.bounds import Constants, batch_variance
 from oracle_dp.variational.calibration import PrivacyTarget, Schedule, noise_multiplier
-from oracle_dp.variational.nseg import Shift, extragradient_run
+from oracle_dp.variational.nseg import Shift, extragradient_run, warn_refuted
 from oracle_dp.variational.plans import NsegPlan
 from oracle_dp.variational.sampling import Sampling, permutation
 from oracles.monotone import Clipped, RecordOperator
@@ -40,7 +41,7 @@ from oracles.monotone import Clipped, RecordOperator
 MECHANISM = "recursive_nseg"
 THEOREM = (
     "recursive regularisation on disjoint parts, NSEG with Poisson batches in each "
-    "(docs/theory/variational.md, Theorems 5 and 11); no utility is claimed"
+    "(docs/theory/variational.md, Theorems 5 and 7); no utility is claimed"
 )
 
 
@@ -100,20 +101,27 @@ def recursive_nseg(
     """Release the last point of the chain; parameters as for :func:`~.nseg.nseg`.
 
     Raises:
-        ParameterError: A parameter is out of range. Nothing is charged.
+        ParameterError: A parameter is out of range, or epsilon is so small that noise drowns the
+            operator in every round. Nothing is charged.
         LedgerError: The budget does not allow the charge. Nothing is charged.
+
+    Warns:
+        NonMonotoneWarning: As :func:`~.nseg.nseg`.
     """
     records = checked_operator(operator)
+    warn_refuted(records)
     bounded = records if records.enforced else Clipped(records)
     target = PrivacyTarget.checked(epsilon, delta, neighbors)
     rounds, part, schedule = plan.filled(bounded.n_records)
+    constants = Constants.of(bounded)
     multiplier = noise_multiplier(schedule, target)
+    refuse_drowned(constants, schedule, multiplier * constants.noise_length)
     account = Account.opened(target, ledger, dataset, random_state, contingencies)
     account.charge(MECHANISM)
     order = permutation(bounded.n_records, account.source)
     anchors = [bounded.domain.centre]
     for t in range(1, rounds + 1):
-        step = _step(Constants.of(bounded), schedule, multiplier, plan.weight * 2.0 ** (t + 2))
+        step = _step(constants, schedule, multiplier, plan.weight * 2.0 ** (t + 2))
         steps = schedule.releases // 2
         inner = NsegPlan(
             sampling=Sampling.POISSON, batch_size=schedule.batch_size, steps=steps, step=step

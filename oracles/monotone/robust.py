@@ -88,8 +88,8 @@ class GroupRobustLogistic(RecordOperator):
         self.loss_share = scalar("loss_share", loss_share)
         if not 0 < self.loss_share < 1:
             raise ProblemError(f"loss_share: between 0 and 1 expected, not {loss_share}")
-        mixtures = _mixtures(self.shares, weight_cap)
-        self.domain = Product(Ball(radius, np.zeros(self.n_features)), mixtures)
+        self.mixtures = _mixtures(self.shares, weight_cap)
+        self.domain = Product(Ball(radius, np.zeros(self.n_features)), self.mixtures)
         norm, count = self.feature_norm, self.n_groups
         largest_weight = 1 / float(self.shares.min())
         self.top_weight = largest_weight if weight_cap is None else min(largest_weight, weight_cap)

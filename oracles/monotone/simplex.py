@@ -116,7 +116,10 @@ class CappedSimplex(ConvexSet):
 
     @property
     def centre(self) -> FloatArray:
-        """The multiple of the bounds that has the right sum."""
+        """Equal entries if the bounds allow it, otherwise a multiple of the bounds."""
+        equal = 1 / float(self.weights.sum())
+        if (equal <= self.upper).all():
+            return np.full(self.dimension, equal)
         return np.asarray(self.upper / (self.weights @ self.upper))
 
     @property

@@ -130,7 +130,7 @@ def test_scoring_card_comes_back(indent: int | None) -> None:
         {"card": CARD},
         {1: "a", "1": "b"},
     ],
-    ids=repr,
+    ids=lambda value: repr(value).split(" at 0x")[0],
 )
 def test_a_value_that_would_not_come_back_is_not_written(value: object) -> None:
     with pytest.raises(ParameterError, match=r"^value: "):

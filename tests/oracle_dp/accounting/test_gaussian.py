@@ -151,7 +151,7 @@ BAD: list[Bad] = [
 ]
 
 
-@pytest.mark.parametrize(("function", "given_", "named", "name"), BAD, ids=str)
+@pytest.mark.parametrize(("function", "given_", "named", "name"), BAD, ids=lambda part: getattr(part, "__name__", None))
 def test_bad_input_is_named(
     function: Callable[..., float], given_: Any, named: Any, name: str
 ) -> None:

@@ -80,7 +80,7 @@ def test_the_release_says_what_holds_and_survives_json_and_pickle() -> None:
     fitted = classifier(random_state=None).fit(X, y)
     guarantee = fitted.release_.guarantee
     assert guarantee.is_private
-    assert (guarantee.epsilon, guarantee.delta) == (1.0, pytest.approx(1e-6))
+    assert (guarantee.epsilon, guarantee.delta) == (1.0, pytest.approx(2000**-2))
     details = [c.detail for c in guarantee.contingencies if c.kind is ContingencyKind.CALLER]
     assert any("group of every record is public" in detail for detail in details)
     read = Release.from_json(fitted.release_.to_json())
@@ -121,6 +121,38 @@ def test_steps_may_be_a_numpy_integer() -> None:
     assert fitted[0] == fitted[1]
 
 
+def test_delta_is_small_beside_one_record() -> None:
+    """As for logistic regression: n^-2, at most 1e-4, unless another one is given."""
+    X, y = table(300)
+    few = classifier(steps=2, epsilon=100.0).fit(X[:60], y[:60]).release_.guarantee
+    assert few.delta == pytest.approx(1e-4)
+    assert classifier(steps=2).fit(X, y).release_.guarantee.delta == pytest.approx(300**-2)
+    given = classifier(steps=2, delta=1e-7).fit(X, y).release_.guarantee
+    assert given.delta == pytest.approx(1e-7)
+
+
+def test_small_groups_are_not_left_to_noise() -> None:
+    """The mixture's own step length: a group of 1% keeps its weight unless its losses tell."""
+    rng = np.random.default_rng(0)
+    X, y = table(20_000)
+    X["region"] = np.where(rng.random(len(X)) < 0.99, "north", "south")
+    y = (rng.random(len(X)) < 0.5).astype(int)
+    weights = [
+        classifier(random_state=seed, weight_cap=3.0).fit(X, y).release_.value.mixture["south"]
+        for seed in range(5)
+    ]
+    share = float((X["region"] == "south").mean())
+    assert np.mean(weights) == pytest.approx(share, rel=0.35)
+
+
+def test_one_step_length_is_the_weights_and_two_are_followed() -> None:
+    X, y = table(300)
+    fits = [classifier(steps=3, step=step).fit(X, y) for step in (4.0, (4.0, 1e-9))]
+    first, still = (fit.release_.value.mixture["south"] for fit in fits)
+    assert still == pytest.approx((X["region"] == "south").mean(), abs=1e-6)
+    assert first != pytest.approx(still, abs=1e-6)
+
+
 def test_groups_are_combinations_of_levels() -> None:
     X, y = table()
     fitted = classifier(groups=("region", "trait")).fit(X, y)
@@ -130,7 +162,7 @@ def test_groups_are_combinations_of_levels() -> None:
 
 def test_the_ledger_is_charged_once_per_fit() -> None:
     X, y = table(300)
-    ledger = Ledger({"survey": Budget(epsilon=1.0, delta=1e-5)})
+    ledger = Ledger({"survey": Budget(epsilon=1.0, delta=1e-4)})
     classifier(ledger=ledger, dataset="survey").fit(X, y)
     assert len(ledger.charges) == 1
     assert float(ledger.charges[0].epsilon) == 1.0

@@ -241,3 +241,12 @@ def test_uniform_below_one_draws_no_bits():
 @given(n=st.integers(1, 2**100), seed=st.integers(0, 2**64))
 def test_uniform_below_stays_below(n, seed):
     assert 0 <= uniform_below(SeededBits(seed), n) < n
+
+
+def test_words_drawn_together_are_those_drawn_one_by_one():
+    together, single = SeededBits(3), SeededBits(3)
+    drawn = bits_module.words(together, 1000)
+    assert drawn.dtype == np.uint64
+    assert drawn.tolist() == [single.bits(64) for _ in range(1000)]
+    assert together.bits(200) == single.bits(200)
+    assert bits_module.words(together, 0).shape == (0,)

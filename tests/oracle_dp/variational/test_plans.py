@@ -53,6 +53,11 @@ def test_the_default_plan_is_refused_before_the_charge() -> None:
     for method in (nseg, nispp):
         with pytest.raises(ParameterError, match="epsilon: too small"):
             method(GAME, epsilon=1e-9, delta=1e-6, ledger=ledger, dataset="games")
+    with pytest.raises(ParameterError, match=r"epsilon: too small for n = 12.*no step fits"):
+        recursive_nseg(
+            GAME, epsilon=1e-9, delta=1e-6, ledger=ledger, dataset="games",
+            plan=RecursivePlan(weight=1.0),
+        )  # fmt: skip
     assert ledger.charges == ()
 
 

@@ -84,6 +84,9 @@ def test_nispp_refuses_what_is_not_monotone_and_charges_nothing() -> None:
 
 def test_nseg_warns_of_what_is_not_monotone() -> None:
     method, plan = METHODS[0]
+    chain = RecursivePlan(weight=1.0, rounds=1, steps=2, batch_size=N)
+    with pytest.warns(NonMonotoneWarning, match="not monotone at sampled points"):
+        recursive_nseg(own(lambda w, r: ROWS[r] - w), epsilon=1.0, delta=1e-5, plan=chain)
     with pytest.warns(NonMonotoneWarning, match=r"not monotone at sampled points.*check_operator"):
         method(own(lambda w, r: ROWS[r] - w), epsilon=1.0, delta=1e-5, plan=plan)
     with warnings.catch_warnings():

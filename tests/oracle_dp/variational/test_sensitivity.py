@@ -209,7 +209,7 @@ def random_monotone(rng: np.random.Generator, d: int) -> np.ndarray:
 
 
 def test_one_extragradient_step_spreads_as_the_recursion_says() -> None:
-    """Theorem 8's step: same operators, two starts; F1 - F2 constant, so its norm is known."""
+    """Theorem 10's step: same operators, two starts; F1 - F2 constant, so its norm is known."""
     rng = np.random.default_rng(2)
     worst = 0.0
     for _ in range(INSTANCES):
@@ -234,7 +234,7 @@ def test_one_extragradient_step_spreads_as_the_recursion_says() -> None:
 
 
 def test_proximal_steps_from_two_anchors_spread_as_the_recursion_says() -> None:
-    """Theorem 10's step: two anchors and, half of the time, batches that differ in a record."""
+    """Theorem 12's step: two anchors and, half of the time, batches that differ in a record."""
     rng = np.random.default_rng(3)
     worst = 0.0
     for i in range(INSTANCES):

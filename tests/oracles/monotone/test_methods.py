@@ -21,6 +21,7 @@ from oracles.monotone import (
     extragradient_iterations,
     extrapolate,
     extrapolation_iterations,
+    extrapolation_run,
     iterations_for_gap,
     proximal_point,
     saddle_operator,
@@ -84,6 +85,27 @@ def test_every_iterate_obeys_the_linear_rate(method: str) -> None:
             assert np.linalg.norm(point - solution) ** 2 <= bound * first + 1e-28
 
 
+@pytest.mark.parametrize("weight", [0.01, 1.0, 300.0])
+def test_a_proximal_term_does_not_slow_extrapolation_down(weight: float) -> None:
+    """Theorem 2 with lambda: the rate is that of F's own L, for anchors inside and outside."""
+    for seed in range(5):
+        operator, _ = random_problem("simplex", 8, 0.0, seed)
+        rng = np.random.default_rng(seed)
+        anchor = operator.domain.project(rng.normal(size=8)) + rng.normal(size=8) * (seed % 2)
+        start = operator.domain.project(anchor)
+        inner = operator.regularized(weight, anchor)
+        solution = extrapolate(inner, iterations=iterations_for_gap(inner, 1e-13)).point
+        kappa = weight / operator.lipschitz
+        first = np.linalg.norm(start - solution) ** 2
+        for n in (1, 2, 5, 10, 40):
+            point = extrapolation_run(
+                operator.function, operator.domain, lipschitz=operator.lipschitz,
+                strong_monotonicity=weight, iterations=n, start=start, weight=weight, anchor=anchor,
+            )  # fmt: skip
+            bound = 2 / (1 + 2 * kappa) * (1 + kappa) ** -(n - 1)
+            assert np.linalg.norm(point - solution) ** 2 <= bound * first + 1e-24
+
+
 def bilinear(d: int, seed: int) -> tuple[Operator, np.ndarray, float]:
     """A game that is monotone and no more: skew, least singular value known, solution inside."""
     rng = np.random.default_rng(seed)
@@ -125,10 +147,11 @@ def test_averages_of_a_matrix_game_obey_the_ergodic_bound() -> None:
         assert found.gap <= bound
         assert found.gap == pytest.approx(game.saddle_gap(found.point), abs=1e-12)
     assert extragradient_iterations(operator, bound) in (1000, 1001)
-    for n in (10, 100):
+    # The heavier weight of the last takes fewer inner iterations.
+    for n, weight in ((10, 1.0), (100, 1.0), (1000, 20.0)):
         # A thousandth of the bound: the inner problems' accuracy hardly adds to it.
-        bound = operator.domain.diameter**2 / (2 * n)
-        found = proximal_point(operator, weight=1.0, steps=n, accuracy=bound / 1000)
+        bound = weight * operator.domain.diameter**2 / (2 * n)
+        found = proximal_point(operator, weight=weight, steps=n, accuracy=bound / 1000)
         assert found.gap <= bound * 1.001
 
 

@@ -87,6 +87,22 @@ def test_the_polytope_projects_as_the_box_that_it_is() -> None:
     assert polytope.diameter == pytest.approx(math.sqrt(4 + 25), rel=1e-5)
 
 
+@pytest.mark.parametrize("size", [1e-12, 1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("length", [1e-10, 1.0, 1e6])
+@pytest.mark.parametrize("far", [4.0, 1e9])
+def test_a_polytope_projects_at_every_scale(size: float, length: float, far: float) -> None:
+    """Of the set, of its rows and of the point: HiGHS's tolerances are absolute."""
+    rows = length * np.vstack([np.eye(2), -np.eye(2)])
+    limits = np.array([1.0, 3.0, 1.0, 2.0])
+    box = Box([-size, -2 * size], [size, 3 * size])
+    polytope = Polytope(rows, length * size * limits)
+    assert polytope.diameter == pytest.approx(box.diameter, rel=1e-5)
+    assert polytope.projection_error <= 1e-4 * size or size == 1e6
+    for point in far * size * np.random.default_rng(5).normal(size=(10, 2)):
+        error = np.linalg.norm(polytope.project(point) - box.project(point))
+        assert error <= polytope.projection_error
+
+
 def test_a_zero_cost_is_no_accident(domain: ConvexSet) -> None:
     still = domain.minimize_linear(np.zeros(domain.dimension))
     assert domain.distance(still) <= 1e-9
