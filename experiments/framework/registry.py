@@ -7,12 +7,14 @@ from importlib import import_module
 from experiments.framework.experiment import Experiment
 
 NAMES: tuple[str, ...] = (
+    "adult_accuracy",
+    "adult_author",
+    "lift_excess",
+    "parity_epsilon",
     "second_order_time",
     "second_order_conversion",
-    "lift_excess",
-    "private_programs",
     "variational_rates",
-    "parity_epsilon",
+    "private_programs",
 )
 """Modules of ``experiments`` with an ``EXPERIMENT``. To add one, add its name."""
 
