@@ -36,10 +36,10 @@ Steps. Ours starts at 0 (theirs at a random unit vector, with a reset beyond a d
 from the optimum), takes the sharper sensitivity of a clipped inverse, bounds the trace from below
 by its noise and the floor by what keeps the noise of a direction from growing; budget shares are
 0.75 gradient, 0.025 trace, 0.225 direction everywhere, floor factor 1, and 4 up to epsilon 0.3. (3)
-Cost of a step. Sparse rows and compiled sums of curvatures make a Newton step here 4 to 8 times as
-long as a gradient step, 25 to 35 times on Fashion-MNIST; in plain NumPy on dense rows that factor
-is another one. (4) Machine, preparation of rows (the paper's Adult is a file of 45,220 rows that is
-not public), and grids of T, of which it states none. {DATA} {COMMON}"""
+Cost of a step. Sparse rows and compiled sums of curvatures make a Newton step here 4 to 9 times as
+long as a gradient step (seconds over T on the first three sets); in plain NumPy on dense rows that
+factor is another one. (4) Machine, preparation of rows (the paper's Adult is a file of 45,220 rows
+that is not public), and grids of T, of which it states none. {DATA} {COMMON}"""
 
 FIGURE_1 = f"""A point is a whole private run of T steps, with noise for T steps, and a curve goes
 through its T from few to many; bars go from the least to the most of the seeds. The paper draws the
