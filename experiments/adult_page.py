@@ -230,6 +230,8 @@ def _not_reached(found: Found, curves: Mapping[str, Curve]) -> list[str]:
             "Limits are for one draw, by the clock; the processor's seconds are of all draws "
             "together. 'Refused': a solver's floating point could not prove the minimum."
         )
+    if any(r.get("reason") == "not tried" for name in curves for r in found.runs[name].values()):
+        told.append("What was not tried was left out for want of computing time.")
     if any(not found.reached(name) for name in curves):
         told.append("A dagger marks a curve without a point.")
     return told
@@ -240,6 +242,6 @@ def _why(record: Record) -> str:
     if "processor_seconds" not in record:
         return str(record["reason"])
     return (
-        f"{record['reason']} after {record['done']} draws "
-        f"({record['processor_seconds']:.0f} s of the processor)"
+        f"{record['reason']} (draws done before: {record['done']}; "
+        f"{record['processor_seconds']:.0f} s of the processor)"
     )
