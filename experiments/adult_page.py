@@ -92,17 +92,22 @@ class Found:
         """The records of a curve that have errors, by epsilon."""
         return [r for _, r in sorted(self.runs[name].items()) if r["reached"]]
 
+    def tried(self, name: str) -> list[Record]:
+        """Those, and the ones that were tried in vain, which are gaps in a line."""
+        ordered = [r for _, r in sorted(self.runs[name].items())]
+        return [r for r in ordered if r["reached"] or r["reason"] != "not tried"]
+
 
 def _draw(found: Found, figure: str) -> Figure:
     drawn, (axis,) = styles.axes()
     for index, (name, curve) in enumerate(shown_in(figure).items()):
         if name not in found.runs:
             continue
-        records = found.reached(name)
-        mean = [100 * float(np.mean(r["error"])) for r in records]
-        spread = [100 * half_width([r], "error") for r in records]
+        records = found.tried(name)
+        mean = [100 * float(np.mean(r.get("error", np.nan))) for r in records]
+        spread = [100 * half_width([r], "error") if r["reached"] else 0.0 for r in records]
         look = styles.KNOWN_BAD if curve.known_bad else styles.curve(index)
-        missing = "" if records else " †"
+        missing = "" if found.reached(name) else " †"
         axis.errorbar(
             [r["epsilon"] for r in records], mean, yerr=spread,
             label=curve.label + missing, capsize=2, elinewidth=0.8, **look,
@@ -230,6 +235,8 @@ def _not_reached(found: Found, curves: Mapping[str, Curve]) -> list[str]:
             "Limits are for one draw, by the clock; the processor's seconds are of all draws "
             "together. 'Refused': a solver's floating point could not prove the minimum."
         )
+    if "counts" in curves:
+        told.append("The search on noisy counts, which needs no proof, is stopped after 2 s.")
     if any(r.get("reason") == "not tried" for name in curves for r in found.runs[name].values()):
         told.append("What was not tried was left out for want of computing time.")
     if any(not found.reached(name) for name in curves):
