@@ -10,7 +10,6 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import Any
 
 from oracle_dp.amendment import Amendment
 from oracle_dp.budget import Budget, Charge, Composition, Total
@@ -142,9 +141,15 @@ def read_amendments(connection: sqlite3.Connection) -> list[Amendment]:
 
 def _amendment(
     dataset: str,
-    *figures_and_rest: Any,
+    epsilon_before: str,
+    delta_before: str,
+    epsilon_after: str,
+    delta_after: str,
+    charges: int,
+    reason: str,
+    neighbors: str,
+    composition: str,
 ) -> Amendment:
-    *figures, charges, reason, neighbors, composition = figures_and_rest
     before, after = (
         Budget(
             epsilon=Fraction(epsilon),
@@ -152,7 +157,7 @@ def _amendment(
             neighbors=neighbors,
             composition=composition,
         )
-        for epsilon, delta in (figures[:2], figures[2:])
+        for epsilon, delta in ((epsilon_before, delta_before), (epsilon_after, delta_after))
     )
     return Amendment(dataset=dataset, before=before, after=after, charges=charges, reason=reason)
 

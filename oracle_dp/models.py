@@ -67,11 +67,7 @@ def read_program(given: Any) -> IntegerProgram:
             return IntegerProgram.from_lp(path)
         raise ParameterError("program: a file .mps, .lp, .mps.gz or .lp.gz expected")
     if any(kind.__name__ == "LpProblem" for kind in type(given).__mro__):
-        reader = getattr(IntegerProgram, "from_pulp", None)
-        if reader is None:
-            raise ParameterError("program: this version cannot read PuLP models; write an MPS file")
-        program: IntegerProgram = reader(given)
-        return program
+        return IntegerProgram.from_pulp(given)
     raise ParameterError(
         "program: an IntegerProgram, a pulp.LpProblem, a path to a model file or a private problem "
         f"expected, not a {type(given).__name__}"

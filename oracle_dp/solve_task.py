@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +16,7 @@ from oracle_dp.noise import positive_rational
 from oracle_dp.privacy import Contingency, ContingencyKind, Neighbors
 from oracle_dp.problems.base import PrivateProblem
 from oracle_dp.sensitivity import ASSERTED
-from oracles import Oracle, ProblemError
+from oracles import IntegerProgram, Oracle, ProblemError
 from oracles.released import ReleasedVariables
 from oracles.selection.counted import CountedVariables
 from oracles.selection.envelope import SelectionLoss
@@ -103,6 +103,12 @@ def _of_histogram(
     return Model(private, histogram.released)
 
 
+def _with_rows(histogram: HistogramObjective, prepared: IntegerProgram) -> HistogramObjective:
+    """With rows that were brought to integers, so that what is published is feasible exactly."""
+    own = histogram.program
+    return replace(histogram, program=prepared.with_objective(own.objective, own.constant))
+
+
 def make_task(
     given: Any,
     sensitivity: float | Fraction | None,
@@ -142,9 +148,11 @@ def make_task(
             # Checked without the counts, which are private and need not make it integer.
             public = prepare(whole.with_objective(np.zeros(whole.n_variables)), list(names))
             return Task(
-                names, oracle, relation, common, model=public, histogram=histogram, n_best=n_best
-            )
+                names, oracle, relation, common, model=public,
+                histogram=_with_rows(histogram, public.program), n_best=n_best,
+            )  # fmt: skip
         model = _of_histogram(histogram, names, with_gap="gap" in common)
+        histogram = _with_rows(histogram, model.program)
     else:
         if release is None:
             raise ParameterError("release: name the variables to publish, such as 'open_*'")

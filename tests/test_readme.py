@@ -1,4 +1,4 @@
-"""The README's examples of private integer programs run as they stand."""
+"""The README's examples of private integer programs run as they stand; tables are whole."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 README = Path(__file__).parents[1] / "README.md"
+PAGES = [README, *sorted((README.parent / "docs").glob("*.md"))]
 EXAMPLES = [
     block
     for block in re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
@@ -27,3 +28,11 @@ def test_examples_run(block: str, capsys: pytest.CaptureFixture[str]) -> None:
     exec(compile(block, str(README), "exec"), namespace)
     assert "epsilon" in capsys.readouterr().out
     assert namespace["release"].guarantee.epsilon == 1.0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_table_has_a_head(page: Path) -> None:
+    """An empty line in a table makes text of what follows."""
+    for block in re.split(r"\n\s*\n", page.read_text(encoding="utf-8")):
+        rows = [line for line in block.splitlines() if re.match(r"\|.*\|$", line)]
+        assert not rows or re.fullmatch(r"[| :-]+", rows[1]), rows[0][:80]

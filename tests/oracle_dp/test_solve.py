@@ -98,8 +98,6 @@ def test_maximise_means_what_it_says(tmp_path: Path) -> None:
 
 def test_pulp_models() -> None:
     pulp = pytest.importorskip("pulp", reason="PuLP is not installed")
-    if not hasattr(IntegerProgram, "from_pulp"):
-        pytest.skip("this version of oracles reads no PuLP models")
     problem = pulp.LpProblem("toy", pulp.LpMaximize)
     a, b = (problem.add_variable(name, cat="Binary") for name in ("open_a", "open_b"))
     problem += 3 * a + 50 * b

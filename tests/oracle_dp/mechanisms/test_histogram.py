@@ -11,7 +11,8 @@ import pytest
 from oracle_dp import Ledger, Neighbors, ParameterError
 from oracle_dp.mechanisms.histogram import HistogramObjective, counts_histogram
 from oracle_dp.privacy import ContingencyKind
-from oracles import Certificate, Highs, IntegerProgram, Limits
+from oracle_dp.solve import solve_private
+from oracles import Certificate, Exhaustive, Highs, IntegerProgram, Limits
 
 PROGRAM = IntegerProgram([1, 0, 0], [[1, 1, 1]], [1], [1], upper=[1, 1, 1])
 COSTS = np.array([[0, 2, 5], [4, 0, 1]])
@@ -113,3 +114,17 @@ def test_noise_that_would_not_fit_is_refused_uncharged() -> None:
     with pytest.raises(ParameterError, match="too small"):
         counts_histogram(objective([1, 2]), epsilon=1e-13, ledger=ledger, dataset="people")
     assert ledger.spent("people")[0] == 0
+
+
+def test_rows_of_decimals_hold_exactly_for_counts() -> None:
+    """As a float's, the row is violated by less than tolerances; as integers', by one."""
+    program = IntegerProgram([0, 0], [[1.0000005, 1]], row_upper=[1], upper=[1, 1])
+    histogram = HistogramObjective(
+        program, [[-5, 1]], np.array([100]), released=(0, 1), oracle=Exhaustive()
+    )
+    assert histogram.answer(np.array([100])).tolist() == [1, 0]
+    for sensitivity in (None, 6):
+        found = solve_private(
+            histogram, mechanism="counts", epsilon=1, sensitivity=sensitivity, random_state=0
+        )
+        assert found.value == {"x0": 0, "x1": 0}
