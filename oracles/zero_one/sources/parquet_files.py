@@ -59,7 +59,15 @@ def files_of(rows: Any) -> list[File]:
         ProblemError: There is none, or one is no whole Parquet file.
     """
     paths, filesystem = _paths(rows)
-    return [_read(path, filesystem) for path in paths]
+    # By what the paths lead to: a link leads to a file that may be there under its own name.
+    if len({_identity(path, filesystem) for path in paths}) < len(paths):
+        raise ProblemError(
+            "rows: a file is named twice, by a link perhaps, and its rows would count twice"
+        )
+    files = [_read(path, filesystem) for path in paths]
+    if hasattr(rows, "get_fragments"):
+        _check_whole(rows, files)
+    return files
 
 
 def check_schemas(files: Sequence[File], schema: Schema) -> None:
@@ -116,9 +124,19 @@ def _paths(rows: Any) -> tuple[list[str], Any]:
     paths = [path for given in rows for path in _expanded(os.fspath(given))]
     if not paths:
         raise ProblemError("rows: no file is named")
-    if len({os.path.realpath(path) for path in paths}) < len(paths):
-        raise ProblemError("rows: a file is named twice, and its rows would count twice")
     return paths, None
+
+
+def _identity(path: str, filesystem: Any) -> object:
+    """What is the same for two paths of one file."""
+    arrow = needed("pyarrow.fs", "parquet")
+    if filesystem is None or isinstance(filesystem, arrow.LocalFileSystem):
+        try:
+            found = os.stat(path)
+            return found.st_dev, found.st_ino
+        except OSError:  # Which is told when it is read.
+            pass
+    return path
 
 
 def _paths_of_dataset(dataset: Any) -> tuple[list[str], Any]:
@@ -134,11 +152,25 @@ def _paths_of_dataset(dataset: Any) -> tuple[list[str], Any]:
     return list(dataset.files), dataset.filesystem
 
 
+def _check_whole(dataset: Any, files: Sequence[File]) -> None:
+    """See that a dataset's fragments leave out none of their files' row groups."""
+    for fragment, file in zip(dataset.get_fragments(), files, strict=True):
+        if fragment.num_row_groups != file.metadata.num_row_groups:
+            raise ProblemError(
+                f"rows: the dataset leaves out row groups of {file.path}; whole files are counted"
+            )
+
+
 def _expanded(given: str) -> Iterator[str]:
     """The files that a path, a glob or a folder stands for, sorted."""
     if os.path.isdir(given):
-        below = sorted(map(str, Path(given).rglob("*.parquet")))
-        found = [path for path in below if not os.path.basename(path).startswith((".", "_"))]
+        # As pyarrow does: what others write beside the rows, or have not finished, is hidden so.
+        found = [
+            str(path)
+            for path in sorted(Path(given).rglob("*.parquet"))
+            if not path.is_dir()
+            and not any(part.startswith((".", "_")) for part in path.relative_to(given).parts)
+        ]
     elif not os.path.exists(given) and glob.has_magic(given):
         found = sorted(glob.glob(given, recursive=True))
     else:

@@ -56,6 +56,7 @@ def refused(rows: Any, *parts: str, counts: str | None = None) -> None:
     told: BaseException | None = refusal.value
     while told is not None:
         assert SECRET not in repr(told)
+        assert not isinstance(told, UnicodeError)
         told = told.__cause__ or told.__context__
 
 
@@ -119,10 +120,34 @@ def test_no_file(tmp_path: Path) -> None:
     refused([path, str(tmp_path / "*.parquet")], "a file is named twice")
 
 
+def test_no_file_counts_twice_by_whatever_name(tmp_path: Path) -> None:
+    path = write(tmp_path / "x" / "a.parquet", people(5))
+    hard = tmp_path / "hard.parquet"
+    hard.hardlink_to(path)
+    refused([path, hard], "a file is named twice")
+    refused(ds.dataset([str(path), str(path)]), "a file is named twice")
+    (tmp_path / "x" / "b.parquet").symlink_to(path)
+    refused(tmp_path / "x", "a file is named twice")
+    refused(str(tmp_path / "x" / "*.parquet"), "a file is named twice")
+
+
+def test_of_a_folder_hidden_folders_are_no_part(tmp_path: Path) -> None:
+    write(tmp_path / "day.parquet" / "part-0.parquet", people(5))
+    write(tmp_path / "_temporary" / "0" / "part-0.parquet", people(7))
+    write(tmp_path / ".old" / "part-0.parquet", people(7))
+    assert CellTable.from_parquet(tmp_path, DOMAIN, TARGET).n_rows == 5
+    below = tmp_path / "_temporary" / "0"
+    assert CellTable.from_parquet(below, DOMAIN, TARGET).n_rows == 7
+
+
 def test_a_dataset_is_read_whole_or_not_at_all(tmp_path: Path) -> None:
     dataset = ds.dataset(write(tmp_path / "x.parquet", people(5)), format="parquet")
     refused(dataset.filter(ds.field("age") > 50), "without a filter")
     refused(ds.dataset(people(5)), "must be of Parquet files")
+    long = ds.dataset(write(tmp_path / "long.parquet", people(2 * GROUP)), format="parquet")
+    (part,) = (fragment.subset(row_group_ids=[1]) for fragment in long.get_fragments())
+    half = ds.FileSystemDataset([part], long.schema, long.format, part.filesystem)
+    refused(half, "leaves out row groups of", "long.parquet")
     (tmp_path / "x.csv").write_text("a\n1\n", encoding="utf-8")
     refused(ds.dataset(tmp_path / "x.csv", format="csv"), "must be of Parquet files")
 
@@ -142,6 +167,16 @@ def test_an_unknown_category_far_into_a_file(column: str, tmp_path: Path) -> Non
     write(tmp_path / "a.parquet", people())
     path = write(tmp_path / "b.parquet", changed(people(), column, 9 * GROUP, SECRET))
     refused(tmp_path, f"{path}, row group 9: column {column!r} has values outside its 2 public")
+
+
+def test_entries_that_cannot_be_read(tmp_path: Path) -> None:
+    raw = pa.array([SECRET.encode() + b"\xff", b"m"])
+    broken = pa.Array.from_buffers(pa.string(), 2, raw.buffers())
+    late = pa.array([3_000_000, 0], pa.date32())  # In a year with five digits.
+    columns = {"broken": broken, "late": late, "lists": pa.array([[SECRET], []])}
+    for name, column in columns.items():
+        path = write(tmp_path / f"{name}.parquet", people(2).set_column(0, "sex", column))
+        refused(path, f"{path}, row group 0: column 'sex' has")
 
 
 def test_a_negative_count(tmp_path: Path) -> None:
