@@ -25,16 +25,23 @@ class File:
         path: As it was given, for messages.
         filesystem: Of pyarrow, where the path is looked up; None for the machine's own.
         metadata: Its footer.
+        stamp: What tells it from one written later in its place; None where nothing does.
     """
 
     path: str
     filesystem: Any
     metadata: Any
+    stamp: tuple[int, ...] | None
 
     @property
     def schema(self) -> Any:
         """The columns' names and types, of pyarrow."""
         return self.metadata.schema.to_arrow_schema()
+
+    @property
+    def changed(self) -> bool:
+        """Whether it is another one than that whose footer was read."""
+        return self.stamp != _stamp(self.path, self.filesystem)
 
     def opened(self, text: Sequence[str]) -> Any:
         """The file, to read row groups from; the columns of text as codes of a dictionary.
@@ -129,14 +136,20 @@ def _paths(rows: Any) -> tuple[list[str], Any]:
 
 def _identity(path: str, filesystem: Any) -> object:
     """What is the same for two paths of one file."""
+    stamp = _stamp(path, filesystem)
+    return path if stamp is None else stamp[:2]
+
+
+def _stamp(path: str, filesystem: Any) -> tuple[int, ...] | None:
+    """Which file is there on the machine's own disk, and when it was written."""
     arrow = needed("pyarrow.fs", "parquet")
-    if filesystem is None or isinstance(filesystem, arrow.LocalFileSystem):
-        try:
-            found = os.stat(path)
-            return found.st_dev, found.st_ino
-        except OSError:  # Which is told when it is read.
-            pass
-    return path
+    if filesystem is not None and not isinstance(filesystem, arrow.LocalFileSystem):
+        return None
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):  # Which is told when it is read.
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _paths_of_dataset(dataset: Any) -> tuple[list[str], Any]:
@@ -184,12 +197,13 @@ def _read(path: str, filesystem: Any) -> File:
     """The footer. pyarrow's own errors are not shown: they may quote what they read."""
     arrow, parquet = needed("pyarrow", "parquet"), needed("pyarrow.parquet", "parquet")
     problem = "is no whole Parquet file: its end is missing or damaged; write or copy it anew"
+    stamp = _stamp(path, filesystem)
     try:
-        return File(path, filesystem, parquet.read_metadata(path, filesystem=filesystem))
+        return File(path, filesystem, parquet.read_metadata(path, filesystem=filesystem), stamp)
     except FileNotFoundError:
         problem = "there is no such file"
     except (IsADirectoryError, PermissionError):
         problem = "cannot be read; it must be a file that you may read"
-    except (arrow.ArrowException, OSError):
+    except (arrow.ArrowException, OSError, ValueError):
         pass
     raise ProblemError(f"rows: {path}: {problem}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ import pytest
 from oracle_dp import Binned, Categorical, Domain
 from oracles import ProblemError
 from oracles.zero_one import CellTable
+from oracles.zero_one.sources import parquet
 from oracles.zero_one.sources.parquet import BLOCK
+from oracles.zero_one.sources.parquet_files import check_schemas
 
 from .routes import same
 
@@ -196,6 +199,23 @@ def test_a_truncated_and_a_damaged_file(tmp_path: Path) -> None:
     whole = path.read_bytes()
     path.write_bytes(whole[:begin] + b"\xff" * size + whole[begin + size :])
     refused(path, f"{path}, row group 3: is damaged")
+
+
+def test_a_file_that_is_replaced_between_its_footer_and_its_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = people(50)
+    flag = table["label"].combine_chunks()
+    other = pa.array(["no"] * 25 + ["yes"] * 25)
+    path = write(tmp_path / "a.parquet", table.select(["sex", "age"]).append_column("label", flag))
+
+    def late(files: Any, schema: Any) -> None:
+        check_schemas(files, schema)
+        write(path, table.select(["sex", "age"]).append_column("label", other))
+        os.utime(path, ns=(0, 0))
+
+    monkeypatch.setattr(parquet, "check_schemas", late)
+    refused(path, f"{path}, row group 0: was changed while it was read")
 
 
 def test_of_several_errors_the_first_is_told(tmp_path: Path) -> None:
