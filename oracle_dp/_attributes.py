@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from oracle_dp._columns import as_float, distinct_values, is_number
+from oracle_dp._columns import as_float, distinct_values, is_number, texts
 from oracle_dp._single import IntArray, Problem, ReadsOneColumn, bins
 from oracle_dp.errors import DomainError
 
@@ -81,8 +81,8 @@ class Categorical(ReadsOneColumn):
     def codes(self, column: pd.Series[Any]) -> IntArray:
         """The level of each entry of a column, shape ``(n_rows,)``; a ``Problem`` where none."""
         positions, values = distinct_values(column)
-        code = {category: i for i, category in enumerate(self.categories)}
-        found = [code.get(str(value), Problem.NOT_A_CATEGORY) for value in values]
+        code: dict[str | None, int] = {name: i for i, name in enumerate(self.categories)}
+        found = [code.get(text, Problem.NOT_A_CATEGORY) for text in texts(values)]
         # A missing value has position -1: the last entry.
         return np.array([*found, Problem.MISSING], dtype=np.int64)[positions]
 

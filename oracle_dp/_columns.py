@@ -90,7 +90,7 @@ def distinct_values(column: pd.Series[Any]) -> tuple[NDArray[np.intp], pd.Index[
     if isinstance(dtype, pd.CategoricalDtype):
         return column.cat.codes.to_numpy().astype(np.intp), column.cat.categories
     types = pd.api.types
-    exact = isinstance(dtype, pd.StringDtype)
+    exact = isinstance(dtype, pd.StringDtype) or _is_arrow_text(dtype)
     if not (exact or types.is_integer_dtype(dtype) or types.is_bool_dtype(dtype)):
         # Elsewhere equal values can differ as text (1, 1.0 and True), and factorize keeps the
         # first it meets: one record would decide how others are read. So compare texts.
@@ -100,6 +100,25 @@ def distinct_values(column: pd.Series[Any]) -> tuple[NDArray[np.intp], pd.Index[
         column = pd.Series(texts, dtype=object)
     positions, distinct = pd.factorize(column)
     return positions.astype(np.intp), distinct
+
+
+def _is_arrow_text(dtype: object) -> bool:
+    return isinstance(dtype, pd.ArrowDtype) and dtype.type is str
+
+
+def texts(values: pd.Index[Any] | NDArray[Any]) -> list[str | None]:
+    """The values as text; None for what is stored as text and is none, as bytes without UTF-8."""
+    try:
+        return [str(value) for value in values]
+    except UnicodeDecodeError:  # Which holds the bytes, so that it must not be seen.
+        return [_text(values, i) for i in range(len(values))]
+
+
+def _text(values: pd.Index[Any] | NDArray[Any], place: int) -> str | None:
+    try:
+        return str(values[place])
+    except UnicodeDecodeError:
+        return None
 
 
 def read_numbers(column: pd.Series[Any]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

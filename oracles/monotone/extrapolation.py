@@ -37,7 +37,7 @@ def extrapolation_iterations(
     Args:
         lipschitz: L.
         strong_monotonicity: mu, positive; of G, where there is a lambda.
-        diameter: Of the set.
+        diameter: Of the set, or how far the start is from the solution at most.
         radius: Positive.
 
     Raises:
@@ -48,8 +48,9 @@ def extrapolation_iterations(
             "lipschitz, strong_monotonicity, radius: positive numbers expected; regularise an "
             "operator that is only monotone"
         )
-    if diameter <= radius:
+    if diameter == 0:
         return 1
+    # Also for a start within the radius: a first step may lead out of it, by a factor of sqrt(2).
     kappa = strong_monotonicity / lipschitz
     lengths = math.log(2 / (1 + 2 * kappa)) + 2 * math.log(diameter / radius)
     # One more than the exact ceiling can need, against rounding of the logarithms.
@@ -64,11 +65,14 @@ def iterations_for_gap(operator: Operator, gap: float) -> int:
     """
     if not gap > 0:
         raise ProblemError(f"gap: a positive number expected, not {gap}")
+    radius = gap / certificate_growth(operator)
+    if operator.domain.diameter <= radius:
+        return 1  # All points will do.
     return extrapolation_iterations(
         lipschitz=operator.lipschitz,
         strong_monotonicity=operator.strong_monotonicity,
         diameter=operator.domain.diameter,
-        radius=gap / certificate_growth(operator),
+        radius=radius,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -236,6 +237,15 @@ def test_data_outside_the_domain_are_refused_without_showing_them(data: Any, mes
         DOMAIN.encode(data)
     assert not any(secret in str(refusal.value) for secret in SECRETS)
     assert refusal.value.__cause__ is None
+
+
+def test_text_that_is_not_utf_8_has_no_level() -> None:
+    raw = pa.array([b"Zanzibar \xff", b"red"])
+    text = pa.Array.from_buffers(pa.string(), 2, raw.buffers())
+    column = pd.Series(text, dtype=pd.ArrowDtype(pa.string()))
+    with pytest.raises(DomainError, match="has values outside its 2 public levels") as refusal:
+        Domain([Categorical("x", ("red", "green"))]).encode(pd.DataFrame({"x": column}))
+    assert refusal.value.__context__ is None
 
 
 @pytest.mark.parametrize("strays", [1, 7])

@@ -79,8 +79,9 @@ class FromSources:
         """Cells of Parquet files, read in blocks by pyarrow on all its threads.
 
         Args:
-            rows: A path, a glob, a folder (all ``*.parquet`` below it), several of these, or a
-                ``pyarrow.dataset`` of Parquet files without a filter.
+            rows: A path, a glob, a folder (all ``*.parquet`` below it, without what a name in
+                ``.`` or ``_`` hides), several of these, or a ``pyarrow.dataset`` of whole Parquet
+                files without a filter.
             attributes: The attributes.
             target: The labels' column and classes.
             counts: A column of counts.

@@ -58,6 +58,8 @@ def _count(partition: pd.DataFrame, schema: Schema, promised: dict[str, str], nu
         return count_frame(partition, schema)
     except ProblemError as error:
         return f"{place}: {error}"
+    except Exception as error:
+        return f"{place}: cannot be read ({type(error).__name__})"
 
 
 def _merge(parts: Sequence[Found]) -> Found:

@@ -82,11 +82,16 @@ def _count_row_group(file: File, group: int, schema: Schema, stopped: threading.
             if stopped.is_set():
                 break
             found.update(_count_block(block, schema))
-        return found
+        problem = ""
     except ProblemError as error:
         problem = str(error)
     except (arrow.ArrowException, OSError):
         pass
+    # By the footer of another file one column's entries are read as another's.
+    if file.changed:
+        problem = "was changed while it was read; count its rows once it is written"
+    if not problem:
+        return found
     raise ProblemError(f"{file.path}, row group {group}: {problem}")
 
 
@@ -101,13 +106,31 @@ def _blocks(file: File, group: int, schema: Schema) -> Iterator[Any]:
 
 def _count_block(block: Any, schema: Schema) -> Tally:
     columns = dict(zip(block.schema.names, block.columns, strict=True))
-    codes = [checked(part, _codes(columns[part.column], part)) for part in schema.parts]
+    codes = [checked(part, _read(columns[part.column], part)) for part in schema.parts]
     counts = None
     if schema.counts is not None:
         column = columns[schema.counts]
         missing = column.null_count > 0
         counts = checked_counts(schema.counts, column.to_numpy(False), missing=missing)
     return tally(schema, codes, counts)
+
+
+def _read(array: Any, encoding: Encoding) -> IntArray:
+    """The code of each entry.
+
+    Raises:
+        ProblemError: pyarrow cannot hand over an entry: a text that is not UTF-8, a date beyond
+            Python's, a list. Its own error is not behind this one: it quotes the entry.
+    """
+    arrow = needed("pyarrow", "parquet")
+    try:
+        return _codes(array, encoding)
+    except (arrow.ArrowException, ValueError, OverflowError):
+        pass
+    raise ProblemError(
+        f"column {encoding.column!r} has entries of type {array.type} that cannot be read; write "
+        "it as text in UTF-8, or as numbers"
+    )
 
 
 def _codes(array: Any, encoding: Encoding) -> IntArray:

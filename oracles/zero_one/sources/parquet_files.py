@@ -25,16 +25,23 @@ class File:
         path: As it was given, for messages.
         filesystem: Of pyarrow, where the path is looked up; None for the machine's own.
         metadata: Its footer.
+        stamp: What tells it from one written later in its place; None where nothing does.
     """
 
     path: str
     filesystem: Any
     metadata: Any
+    stamp: tuple[int, ...] | None
 
     @property
     def schema(self) -> Any:
         """The columns' names and types, of pyarrow."""
         return self.metadata.schema.to_arrow_schema()
+
+    @property
+    def changed(self) -> bool:
+        """Whether it is another one than that whose footer was read."""
+        return self.stamp != _stamp(self.path, self.filesystem)
 
     def opened(self, text: Sequence[str]) -> Any:
         """The file, to read row groups from; the columns of text as codes of a dictionary.
@@ -59,7 +66,15 @@ def files_of(rows: Any) -> list[File]:
         ProblemError: There is none, or one is no whole Parquet file.
     """
     paths, filesystem = _paths(rows)
-    return [_read(path, filesystem) for path in paths]
+    # By what the paths lead to: a link leads to a file that may be there under its own name.
+    if len({_identity(path, filesystem) for path in paths}) < len(paths):
+        raise ProblemError(
+            "rows: a file is named twice, by a link perhaps, and its rows would count twice"
+        )
+    files = [_read(path, filesystem) for path in paths]
+    if hasattr(rows, "get_fragments"):
+        _check_whole(rows, files)
+    return files
 
 
 def check_schemas(files: Sequence[File], schema: Schema) -> None:
@@ -116,9 +131,25 @@ def _paths(rows: Any) -> tuple[list[str], Any]:
     paths = [path for given in rows for path in _expanded(os.fspath(given))]
     if not paths:
         raise ProblemError("rows: no file is named")
-    if len({os.path.realpath(path) for path in paths}) < len(paths):
-        raise ProblemError("rows: a file is named twice, and its rows would count twice")
     return paths, None
+
+
+def _identity(path: str, filesystem: Any) -> object:
+    """What is the same for two paths of one file."""
+    stamp = _stamp(path, filesystem)
+    return path if stamp is None else stamp[:2]
+
+
+def _stamp(path: str, filesystem: Any) -> tuple[int, ...] | None:
+    """Which file is there on the machine's own disk, and when it was written."""
+    arrow = needed("pyarrow.fs", "parquet")
+    if filesystem is not None and not isinstance(filesystem, arrow.LocalFileSystem):
+        return None
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):  # Which is told when it is read.
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _paths_of_dataset(dataset: Any) -> tuple[list[str], Any]:
@@ -134,11 +165,25 @@ def _paths_of_dataset(dataset: Any) -> tuple[list[str], Any]:
     return list(dataset.files), dataset.filesystem
 
 
+def _check_whole(dataset: Any, files: Sequence[File]) -> None:
+    """See that a dataset's fragments leave out none of their files' row groups."""
+    for fragment, file in zip(dataset.get_fragments(), files, strict=True):
+        if fragment.num_row_groups != file.metadata.num_row_groups:
+            raise ProblemError(
+                f"rows: the dataset leaves out row groups of {file.path}; whole files are counted"
+            )
+
+
 def _expanded(given: str) -> Iterator[str]:
     """The files that a path, a glob or a folder stands for, sorted."""
     if os.path.isdir(given):
-        below = sorted(map(str, Path(given).rglob("*.parquet")))
-        found = [path for path in below if not os.path.basename(path).startswith((".", "_"))]
+        # As pyarrow does: what others write beside the rows, or have not finished, is hidden so.
+        found = [
+            str(path)
+            for path in sorted(Path(given).rglob("*.parquet"))
+            if not path.is_dir()
+            and not any(part.startswith((".", "_")) for part in path.relative_to(given).parts)
+        ]
     elif not os.path.exists(given) and glob.has_magic(given):
         found = sorted(glob.glob(given, recursive=True))
     else:
@@ -152,12 +197,13 @@ def _read(path: str, filesystem: Any) -> File:
     """The footer. pyarrow's own errors are not shown: they may quote what they read."""
     arrow, parquet = needed("pyarrow", "parquet"), needed("pyarrow.parquet", "parquet")
     problem = "is no whole Parquet file: its end is missing or damaged; write or copy it anew"
+    stamp = _stamp(path, filesystem)
     try:
-        return File(path, filesystem, parquet.read_metadata(path, filesystem=filesystem))
+        return File(path, filesystem, parquet.read_metadata(path, filesystem=filesystem), stamp)
     except FileNotFoundError:
         problem = "there is no such file"
     except (IsADirectoryError, PermissionError):
         problem = "cannot be read; it must be a file that you may read"
-    except (arrow.ArrowException, OSError):
+    except (arrow.ArrowException, OSError, ValueError):
         pass
     raise ProblemError(f"rows: {path}: {problem}")

@@ -106,6 +106,20 @@ def test_a_proximal_term_does_not_slow_extrapolation_down(weight: float) -> None
             assert np.linalg.norm(point - solution) ** 2 <= bound * first + 1e-24
 
 
+@pytest.mark.parametrize("kappa", [0.01, 0.1, 1.0])
+def test_a_start_within_the_radius_does_not_end_outside(kappa: float) -> None:
+    """The first step on a rotation with little strong monotonicity leads away."""
+    count = extrapolation_iterations(
+        lipschitz=1.0, strong_monotonicity=kappa, diameter=1.0, radius=1.0
+    )
+    end = extrapolation_run(
+        lambda w: np.array([-w[1], w[0]]), Ball(9.0, np.zeros(2)), lipschitz=1.0,
+        strong_monotonicity=kappa, iterations=count, start=np.array([1.0, 0.0]), weight=kappa,
+        anchor=np.zeros(2),
+    )  # fmt: skip
+    assert np.linalg.norm(end) <= 1.0
+
+
 def bilinear(d: int, seed: int) -> tuple[Operator, np.ndarray, float]:
     """A game that is monotone and no more: skew, least singular value known, solution inside."""
     rng = np.random.default_rng(seed)

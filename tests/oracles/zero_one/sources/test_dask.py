@@ -69,6 +69,28 @@ def test_what_is_refused_is_in_no_log(
     assert SECRET not in caplog.text + "".join(capfd.readouterr())
 
 
+def test_what_cannot_be_read_is_in_no_log(
+    cluster: Client, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    class Unreadable:
+        def __str__(self) -> str:
+            raise RuntimeError(SECRET)
+
+    def spoilt(part: pd.DataFrame) -> pd.DataFrame:
+        entries = [Unreadable() if i == 17 else "f" for i in part.index]
+        return part.assign(sex=pd.Series(entries, part.index, object))
+
+    frame = pd.DataFrame({"sex": ["f"] * 20, "age": 1, "label": "no"})
+    whole = dd.from_pandas(frame, npartitions=4)
+    parts = whole.map_partitions(spoilt, meta=whole._meta.astype({"sex": object}))
+    with (
+        caplog.at_level(logging.DEBUG),
+        pytest.raises(ProblemError, match=r"partition 3: cannot be read \(RuntimeError\)"),
+    ):
+        CellTable.from_dask(parts, DOMAIN, TARGET)
+    assert SECRET not in caplog.text + "".join(capfd.readouterr())
+
+
 def test_a_schema_that_changes_half_way() -> None:
     parts = dd.from_pandas(people(), npartitions=4)
     ages = parts.map_partitions(

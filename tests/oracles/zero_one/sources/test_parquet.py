@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ import pytest
 from oracle_dp import Binned, Categorical, Domain
 from oracles import ProblemError
 from oracles.zero_one import CellTable
+from oracles.zero_one.sources import parquet
 from oracles.zero_one.sources.parquet import BLOCK
+from oracles.zero_one.sources.parquet_files import check_schemas
 
 from .routes import same
 
@@ -56,6 +59,7 @@ def refused(rows: Any, *parts: str, counts: str | None = None) -> None:
     told: BaseException | None = refusal.value
     while told is not None:
         assert SECRET not in repr(told)
+        assert not isinstance(told, UnicodeError)
         told = told.__cause__ or told.__context__
 
 
@@ -119,10 +123,34 @@ def test_no_file(tmp_path: Path) -> None:
     refused([path, str(tmp_path / "*.parquet")], "a file is named twice")
 
 
+def test_no_file_counts_twice_by_whatever_name(tmp_path: Path) -> None:
+    path = write(tmp_path / "x" / "a.parquet", people(5))
+    hard = tmp_path / "hard.parquet"
+    hard.hardlink_to(path)
+    refused([path, hard], "a file is named twice")
+    refused(ds.dataset([str(path), str(path)]), "a file is named twice")
+    (tmp_path / "x" / "b.parquet").symlink_to(path)
+    refused(tmp_path / "x", "a file is named twice")
+    refused(str(tmp_path / "x" / "*.parquet"), "a file is named twice")
+
+
+def test_of_a_folder_hidden_folders_are_no_part(tmp_path: Path) -> None:
+    write(tmp_path / "day.parquet" / "part-0.parquet", people(5))
+    write(tmp_path / "_temporary" / "0" / "part-0.parquet", people(7))
+    write(tmp_path / ".old" / "part-0.parquet", people(7))
+    assert CellTable.from_parquet(tmp_path, DOMAIN, TARGET).n_rows == 5
+    below = tmp_path / "_temporary" / "0"
+    assert CellTable.from_parquet(below, DOMAIN, TARGET).n_rows == 7
+
+
 def test_a_dataset_is_read_whole_or_not_at_all(tmp_path: Path) -> None:
     dataset = ds.dataset(write(tmp_path / "x.parquet", people(5)), format="parquet")
     refused(dataset.filter(ds.field("age") > 50), "without a filter")
     refused(ds.dataset(people(5)), "must be of Parquet files")
+    long = ds.dataset(write(tmp_path / "long.parquet", people(2 * GROUP)), format="parquet")
+    (part,) = (fragment.subset(row_group_ids=[1]) for fragment in long.get_fragments())
+    half = ds.FileSystemDataset([part], long.schema, long.format, part.filesystem)
+    refused(half, "leaves out row groups of", "long.parquet")
     (tmp_path / "x.csv").write_text("a\n1\n", encoding="utf-8")
     refused(ds.dataset(tmp_path / "x.csv", format="csv"), "must be of Parquet files")
 
@@ -144,6 +172,16 @@ def test_an_unknown_category_far_into_a_file(column: str, tmp_path: Path) -> Non
     refused(tmp_path, f"{path}, row group 9: column {column!r} has values outside its 2 public")
 
 
+def test_entries_that_cannot_be_read(tmp_path: Path) -> None:
+    raw = pa.array([SECRET.encode() + b"\xff", b"m"])
+    broken = pa.Array.from_buffers(pa.string(), 2, raw.buffers())
+    late = pa.array([3_000_000, 0], pa.date32())  # In a year with five digits.
+    columns = {"broken": broken, "late": late, "lists": pa.array([[SECRET], []])}
+    for name, column in columns.items():
+        path = write(tmp_path / f"{name}.parquet", people(2).set_column(0, "sex", column))
+        refused(path, f"{path}, row group 0: column 'sex' has")
+
+
 def test_a_negative_count(tmp_path: Path) -> None:
     path = write(tmp_path / "a.parquet", changed(people(), "n", 4 * GROUP + 5, -1))
     refused(path, f"{path}, row group 4: column 'n', the counts, has a negative count", counts="n")
@@ -161,6 +199,23 @@ def test_a_truncated_and_a_damaged_file(tmp_path: Path) -> None:
     whole = path.read_bytes()
     path.write_bytes(whole[:begin] + b"\xff" * size + whole[begin + size :])
     refused(path, f"{path}, row group 3: is damaged")
+
+
+def test_a_file_that_is_replaced_between_its_footer_and_its_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = people(50)
+    flag = table["label"].combine_chunks()
+    other = pa.array(["no"] * 25 + ["yes"] * 25)
+    path = write(tmp_path / "a.parquet", table.select(["sex", "age"]).append_column("label", flag))
+
+    def late(files: Any, schema: Any) -> None:
+        check_schemas(files, schema)
+        write(path, table.select(["sex", "age"]).append_column("label", other))
+        os.utime(path, ns=(0, 0))
+
+    monkeypatch.setattr(parquet, "check_schemas", late)
+    refused(path, f"{path}, row group 0: was changed while it was read")
 
 
 def test_of_several_errors_the_first_is_told(tmp_path: Path) -> None:
