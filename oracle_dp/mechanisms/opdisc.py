@@ -112,7 +112,8 @@ def opdisc(
 
     Returns:
         The minimiser with its guarantee: pure epsilon and rho = epsilon^2 / 2, or, with Gaussian
-        noise, (epsilon, delta).
+        noise, (epsilon, delta). With a gap its certificate is ``bounded``, also where the oracle
+        proved more: whether it did depends on the data.
 
     Raises:
         ParameterError: A parameter is out of range, or the loss is not integer and there is no
@@ -156,14 +157,16 @@ def opdisc(
     )
     solution = _perturbed_minimum(problem, perturbation, source, within)
     value = _require(solution, within_gap, perturbation.scale)
-    solver = None if solution.certificate is Certificate.EXACT else solution.oracle
+    # Of a gap, whether more was proven says whether the objective is integer: it is not stated.
+    certificate = solution.certificate if within_gap is None else Certificate.BOUNDED
+    solver = None if certificate is Certificate.EXACT else solution.oracle
     vouched = not is_proved(sensitivity_source)
     met = conditions(source, within, solver=solver, vouched=vouched, gap=within_gap)
     return Release(
         value,
         replace(
             promise,
-            certificate=solution.certificate,
+            certificate=certificate,
             contingencies=(*contingencies, *met),
         ),
     )

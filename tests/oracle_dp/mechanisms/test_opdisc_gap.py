@@ -197,6 +197,19 @@ def test_an_integer_objective_may_have_a_gap_too() -> None:
         assert release.value.tolist() == [0, 1]
 
 
+@pytest.mark.parametrize("oracle", [Highs(), Exhaustive()], ids=lambda oracle: oracle.name)
+def test_the_guarantee_does_not_say_whether_the_objective_is_integer(oracle: Any) -> None:
+    first, second = (
+        solve_private(
+            IntegerProgram([-3 + moved, -5], [[1, 1]], row_upper=[1], upper=[1, 1]),
+            epsilon=500, sensitivity=1, release="*", gap=0.5, oracle=oracle, random_state=0,
+        )
+        for moved in (0, 0.1)
+    )  # fmt: skip
+    assert first.guarantee == second.guarantee
+    assert first.guarantee.certificate is Certificate.BOUNDED
+
+
 def test_a_second_opinion_on_fractional_objectives() -> None:
     release = solve_private(
         FRACTIONAL, epsilon=1, sensitivity=1, release="open_*", gap=0.01, random_state=0,
