@@ -50,10 +50,13 @@ class Scripted:
     is_private = False
 
     def bits(self, n: int, /) -> int:
-        """The first ``n`` bits of the next word."""
-        word = self.words[min(self.used, len(self.words) - 1)]
-        self.used += 1
-        return word >> (64 - n)
+        """The first ``n`` bits of the next word; of the next words, where one is too short."""
+        drawn = 0
+        for taken in [64] * (n // 64) + [n % 64] * (n % 64 > 0):
+            word = self.words[min(self.used, len(self.words) - 1)]
+            self.used += 1
+            drawn = drawn << taken | word >> (64 - taken)
+        return drawn
 
 
 def normal_word(z: float) -> int:

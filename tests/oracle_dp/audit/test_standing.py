@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from oracle_dp.errors import ParameterError
 from oracle_dp.mechanisms import counts
 from oracle_dp.privacy import Neighbors
 
+NAN = math.nan
 PACKAGES = ("mechanisms", "first_order", "second_order", "variational")
 
 
@@ -92,7 +94,7 @@ def test_verdicts() -> None:
 
     verdicts = {
         (measured, expected): finding(measured, expected=expected).verdict
-        for measured in (0.5, 1.5)
+        for measured in (0.5, 1.5, NAN)
         for expected in (False, True)
     }
     assert verdicts == {
@@ -100,7 +102,10 @@ def test_verdicts() -> None:
         (1.5, False): "VIOLATED",
         (0.5, True): "MISSED: the audit is blind",
         (1.5, True): "found out",
+        (NAN, False): "VIOLATED",
+        (NAN, True): "MISSED: the audit is blind",
     }
+    assert not any(finding(NAN, expected=expected).as_expected for expected in (False, True))
 
 
 def test_unknown_names_are_refused() -> None:
