@@ -36,7 +36,7 @@ from oracles.arrays import FloatArray
 from oracles.monotone import Ball, RecordFunction
 from oracles.monotone.operators import Records
 
-RECORDS = 3
+RECORDS = 8
 STEPS = 2
 FAR = 1e6
 
