@@ -87,7 +87,8 @@ def load_backend(name: str) -> Oracle:
         raise ParameterError(f"backend: {name!r} cannot be made ({error})") from None
     if not known:
         raise ParameterError(f"backend: {name!r} is no oracle: it needs 'name' and 'minimize'")
-    return made
+    oracle: Oracle = made
+    return oracle
 
 
 def _named(oracle: Oracle) -> str:
