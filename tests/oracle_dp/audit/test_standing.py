@@ -11,6 +11,7 @@ import pytest
 import oracle_dp
 from oracle_dp.audit import standing
 from oracle_dp.audit.standing import Audit, Finding, Method, perturbation, run, standing_set
+from oracle_dp.audit.standing.zero_one import MOVED
 from oracle_dp.errors import ParameterError
 from oracle_dp.mechanisms import counts
 from oracle_dp.privacy import Neighbors
@@ -74,6 +75,22 @@ def test_the_audit_by_draws_finds_a_wrong_sensitivity(monkeypatch: pytest.Monkey
     monkeypatch.setitem(counts.L1_SENSITIVITY, Neighbors.REPLACE, 1)
     assert next(run(standing_set("counts (replace)"), seed=0)).violates
     monkeypatch.setitem(counts.L1_SENSITIVITY, Neighbors.REPLACE, 2)
+
+
+@pytest.mark.parametrize("relation", ["replace", "add_remove"])
+def test_the_audit_of_counts_sees_what_the_mechanism_does(
+    relation: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exponent = counts._exponent
+    monkeypatch.setattr(counts, "_exponent", lambda *given: 2 * exponent(*given))
+    assert next(run(standing_set(f"counts ({relation})"), seed=0)).violates
+    used = []
+    seen = counts.noisy_differences
+    monkeypatch.setattr(
+        counts, "noisy_differences", lambda *a, **k: used.append(k) or seen(*a, **k)
+    )
+    counts.counts_zero_one(MOVED[0], epsilon=1, neighbors=relation, random_state=0)
+    assert [(one["epsilon"], one["neighbors"].value) for one in used] == [(1, relation)]
 
 
 def test_the_audit_in_one_run_finds_a_fourfold_epsilon(monkeypatch: pytest.MonkeyPatch) -> None:
