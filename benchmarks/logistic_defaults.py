@@ -17,7 +17,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
-from benchmarks import logistic_data
+from experiments import logistic_data
 from oracle_dp.first_order.gd import gradient_descent
 from oracle_dp.mechanisms.approximate_objective import approximate_objective
 from oracle_dp.mechanisms.gaussian_objective import gaussian_objective
@@ -45,7 +45,7 @@ def main() -> None:
     options = parser.parse_args()
     named = ["adult", "synthetic"]
     if os.environ.get("ORACLE_DP_TEST_DATA"):
-        named += ["a1a", "covtype"]
+        named += ["a1a", "covertype_sample"]
     for name in named:
         losses = logistic_data.losses(*getattr(logistic_data, name)())
         best = Newton(tolerance=1e-8).minimize(losses.problem).objective

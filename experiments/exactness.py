@@ -1,6 +1,6 @@
 """A pre-registered test that the exponential mechanism is drawn exactly.
 
-    python -m experiments.exactness [--draws 60000] [--output FILE.json]
+    python -m experiments.exactness [--draws 60000] [--jobs 2] [--output FILE.json]
 
 Rule, fixed before any run:
 
@@ -31,6 +31,7 @@ from scipy.stats import chisquare, kstest
 
 from experiments.result import result, write
 from oracle_dp import ZeroOneExponential
+from oracles.parallel import in_order
 from oracles.zero_one import CellTable
 
 SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (
@@ -132,15 +133,21 @@ def verdict(records: list[dict[str, object]]) -> dict[str, object]:
     }
 
 
+def _record(draws: int, number: int) -> dict[str, object]:
+    return run_instance(number, draws)
+
+
 def main() -> None:
     """Run all instances and write the result."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--draws", type=int, default=60_000)
+    parser.add_argument("--jobs", type=int, default=1, help="processes; -1 for all cores")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     records = []
-    for number in range(len(instances())):
-        records.append(run_instance(number, options.draws))
+    numbers = range(len(instances()))
+    for record in in_order(_record, options.draws, numbers, n_jobs=options.jobs):
+        records.append(record)
         print(json.dumps(records[-1]), flush=True)
     found = result(
         "exactness of the exponential mechanism",

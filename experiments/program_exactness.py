@@ -1,6 +1,6 @@
 """A pre-registered test that exact draws over integer programs have the law they should.
 
-    python -m experiments.program_exactness [--draws 60000] [--output FILE.json]
+    python -m experiments.program_exactness [--draws 60000] [--jobs 2] [--output FILE.json]
 
 Rule, fixed before any run:
 
@@ -34,6 +34,7 @@ from experiments.program_instances import Choice, Instance, instances
 from experiments.result import result, write
 from oracle_dp.mechanisms.selection import SelectionExponential
 from oracle_dp.noise import SeededBits
+from oracles.parallel import in_order
 
 DRAWS_PER_PARTITION = 100
 LEAST_P = 1e-4
@@ -98,15 +99,21 @@ def verdict(records: list[dict[str, object]]) -> dict[str, object]:
     }
 
 
+def _record(draws: int, number: int) -> dict[str, object]:
+    return run_instance(number, draws)
+
+
 def main() -> None:
     """Run all instances and write the result."""
     parser = argparse.ArgumentParser(description="exactness of draws over integer programs")
     parser.add_argument("--draws", type=int, default=60_000)
+    parser.add_argument("--jobs", type=int, default=1, help="processes; -1 for all cores")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     records = []
-    for number in range(len(instances())):
-        records.append(run_instance(number, options.draws))
+    numbers = range(len(instances()))
+    for record in in_order(_record, options.draws, numbers, n_jobs=options.jobs):
+        records.append(record)
         print(json.dumps(records[-1]), flush=True)
     fields = {
         **verdict(records),

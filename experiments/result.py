@@ -12,16 +12,30 @@ from pathlib import Path
 LIBRARIES = ("oracle-dp", "numpy", "scipy")
 
 
+WRITTEN = ("experiments/records", "experiments/results", "experiments/page.html")
+"""What runs write themselves: it does not change the code."""
+
+
 def commit() -> str | None:
     """The commit of the code, with a mark if it was changed since."""
-    described = subprocess.run(
-        ["git", "describe", "--always", "--dirty", "--abbrev=40"],
+    head = _git("rev-parse", "HEAD")
+    if not head:
+        return None
+    without = [f":(top,exclude){path}" for path in WRITTEN]
+    changed = _git("status", "--porcelain", "--untracked-files=no", "--", ":/", *without)
+    return f"{head}-dirty" if changed else head
+
+
+def _git(*arguments: str) -> str:
+    """What git says; nothing where there is no repository."""
+    found = subprocess.run(
+        ["git", *arguments],
         capture_output=True,
         text=True,
         check=False,
         cwd=Path(__file__).parent,
     )
-    return described.stdout.strip() or None
+    return found.stdout.strip()
 
 
 def result(

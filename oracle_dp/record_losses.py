@@ -11,26 +11,37 @@ from the caller that stands for it everywhere.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from oracle_dp.errors import DomainError, ParameterError
+from oracle_dp.points import within_range
 from oracle_dp.privacy import Neighbors
 from oracles.arrays import FloatArray
-from oracles.convex import Hinge, HuberHinge, Logistic, MarginLoss, MeanLoss, Ramp, Rows
+from oracles.convex import (
+    Hinge,
+    HuberHinge,
+    Logistic,
+    MarginLoss,
+    MeanLoss,
+    Ramp,
+    Rows,
+    RowSet,
+    StreamedRows,
+)
 from oracles.convex.objective import Curvature
+from oracles.convex.row_set import Parts
 from oracles.errors import ProblemError
+
+PieceT = TypeVar("PieceT")
 
 _NORM_BOUNDS = (1e-100, 1e100)
 """Beyond these, squares of entries under- or overflow, and clipping would miss rows."""
 
 _LARGEST_SIZE = 2**53
-
-_FARTHEST = 1e100
-"""Of a coordinate at which losses are evaluated."""
 
 _PROVED_LOSSES = (Logistic, HuberHinge, Hinge, Ramp)
 
@@ -89,13 +100,14 @@ class LinearModelLoss:
         problem: The loss over the clipped rows.
         size: The public divisor.
         size_is_public: Whether it was given.
-        clipped: How many rows were above the bound. Private: for diagnostics only.
+        clipped: How many rows were above the bound; None where that was not counted. Private: for
+            diagnostics only.
     """
 
     problem: MeanLoss = field(repr=False)
     size: int
     size_is_public: bool
-    clipped: int = field(repr=False)
+    clipped: int | None = field(repr=False)
 
     @classmethod
     def from_data(
@@ -123,23 +135,63 @@ class LinearModelLoss:
             DomainError: The data are not of this form. No value is shown.
             ParameterError: A parameter is out of range.
         """
-        least, most = _NORM_BOUNDS
-        if not (isinstance(norm_bound, int | float) and least <= norm_bound <= most):
-            raise ParameterError(
-                f"norm_bound: a number from {least:g} to {most:g} expected, not {norm_bound!r}; "
-                "beyond, rows cannot be clipped reliably"
-            )
+        bound = _norm_bound(norm_bound)
         try:
             rows = Rows(features, labels)
         except ProblemError as error:
             raise DomainError(str(error)) from None
-        divisor = rows.n_rows if size is None else size
+        clipped = int((rows.norms() > bound).sum())
+        return cls._over(_within(rows, bound).merged(), rows.n_rows, size, loss, clipped)
+
+    @classmethod
+    def from_parts(
+        cls,
+        parts: Parts[PieceT],
+        read: Callable[[PieceT], Rows],
+        dimension: int,
+        *,
+        norm_bound: float = 1.0,
+        size: int | None = None,
+        loss: MarginLoss | None = None,
+    ) -> LinearModelLoss:
+        """The same over rows that are streamed: every reading clips every row, where it is read.
+
+        All parts are read once here, so that what is wrong with the data is found before any
+        charge.
+
+        Args:
+            parts: The data, such as :class:`oracle_dp.blocks.ParquetBlocks`.
+            read: From a piece of a part to signed rows of weight 1; public, and may be pickled.
+            dimension: Of the rows.
+            norm_bound: As for :meth:`from_data`.
+            size: As for :meth:`from_data`.
+            loss: As for :meth:`from_data`.
+
+        Raises:
+            DomainError: The data are not of this form. No value is shown.
+            ParameterError: A parameter is out of range.
+        """
+        try:
+            rows = StreamedRows(parts, _Held(read, _norm_bound(norm_bound)), dimension)
+        except ProblemError as error:
+            raise DomainError(str(error)) from None
+        return cls._over(rows, rows.n_rows, size, loss, None)
+
+    @classmethod
+    def _over(
+        cls,
+        held: RowSet,
+        counted: int,
+        size: int | None,
+        loss: MarginLoss | None,
+        clipped: int | None,
+    ) -> LinearModelLoss:
+        """Of rows within the bound."""
+        divisor = counted if size is None else size
         if isinstance(divisor, bool) or not isinstance(divisor, int) or divisor < 1:
             raise ParameterError("size: a positive integer expected; with no rows it must be given")
         if divisor > _LARGEST_SIZE:
             raise ParameterError(f"size: at most 2^53 expected, not {divisor}")
-        clipped = int((rows.norms() > norm_bound).sum())
-        held = rows.scaled_to(float(norm_bound)).divided(float(norm_bound)).merged()
         return cls(
             problem=MeanLoss(rows=held, loss=loss or Logistic(), divisor=float(divisor)),
             size=divisor,
@@ -180,14 +232,29 @@ class LinearModelLoss:
         return self.problem.second_order(within_range(w), curvature)
 
 
-def within_range(w: FloatArray) -> FloatArray:
-    """The point at which losses are evaluated for w: a function of w alone, in safe range.
+@dataclass(frozen=True)
+class _Held(Generic[PieceT]):
+    """A reading whose rows are within the bound, and divided by it."""
 
-    Near the largest floats a margin is NaN for some rows and not for others, and so one record
-    would make a sum NaN whatever its bound.
-    """
-    known = np.nan_to_num(w, nan=0.0, posinf=_FARTHEST, neginf=-_FARTHEST)
-    return np.asarray(np.clip(known, -_FARTHEST, _FARTHEST))
+    read: Callable[[PieceT], Rows]
+    bound: float
+
+    def __call__(self, piece: PieceT) -> Rows:
+        return _within(self.read(piece), self.bound)
+
+
+def _within(rows: Rows, bound: float) -> Rows:
+    return rows.scaled_to(bound).divided(bound)
+
+
+def _norm_bound(given: float) -> float:
+    least, most = _NORM_BOUNDS
+    if not (isinstance(given, int | float) and least <= given <= most):
+        raise ParameterError(
+            f"norm_bound: a number from {least:g} to {most:g} expected, not {given!r}; "
+            "beyond, rows cannot be clipped reliably"
+        )
+    return float(given)
 
 
 def has_proved_constants(losses: RecordLosses) -> bool:
@@ -215,19 +282,3 @@ def require_bounded(losses: RecordLosses, neighbors: Neighbors, *, curvature: bo
             "size: under 'add_remove' the number of rows is private; give a public constant for "
             "it, or choose neighbors='replace'"
         )
-
-
-def start_point(start: ArrayLike | None, dimension: int) -> FloatArray:
-    """Where a run begins: a public point, by default 0.
-
-    Raises:
-        ParameterError: It is no vector of this dimension, or a coordinate is beyond 1e100.
-    """
-    if start is None:
-        return np.zeros(dimension)
-    point = np.array(start, dtype=np.float64)
-    if point.shape != (dimension,) or not (np.abs(point) <= _FARTHEST).all():
-        raise ParameterError(
-            f"start: a vector of shape ({dimension},) with coordinates up to {_FARTHEST:g} expected"
-        )
-    return point

@@ -8,7 +8,8 @@
     │   └── SpaceTooLargeError             too many points to enumerate
     ├── InfeasibleError                    no point satisfies the constraints
     ├── UnboundedError                     the objective has no minimum
-    └── SolverError                        a backend is missing, failed, or contradicted itself
+    ├── SolverError                        a backend is missing, failed, or contradicted itself
+    └── WorkerError                        processes or machines that were to help died
 
     NonMonotoneWarning (UserWarning)       an operator is not monotone at sampled points
 
@@ -43,6 +44,10 @@ class UnboundedError(OracleError):
 
 class SolverError(OracleError):
     """A solver is missing, failed, or returned something that its own model contradicts."""
+
+
+class WorkerError(OracleError):
+    """Workers of a parallel run died, each time it was tried."""
 
 
 class NonMonotoneWarning(UserWarning):

@@ -17,9 +17,9 @@ import heapq
 import itertools
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from oracles.coordinates import CountableProblem
 from oracles.errors import ProblemError
 from oracles.oracle import UNLIMITED, Limits
+from oracles.parallel import in_order
 from oracles.solution import Certificate, Solution, Status
 
 PointT = TypeVar("PointT")
@@ -37,6 +38,9 @@ solver's floats can tell apart is less; beyond that it gives no certificate."""
 
 Part = tuple[NDArray[np.bool_], ...]
 """The values allowed at each coordinate."""
+
+Entry = tuple[float, bool, int, Part, tuple[int, ...]]
+"""Bound, whether the part is still to be solved, its number, the part, its best point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,11 @@ class Ranked:
 
 
 def best_points(
-    problem: CountableProblem[PointT], number: int, *, limits: Limits = UNLIMITED
+    problem: CountableProblem[PointT],
+    number: int,
+    *,
+    limits: Limits = UNLIMITED,
+    n_jobs: int | None = 1,
 ) -> Solution[tuple[Ranked, ...]]:
     """The points of least loss, ascending; ties in any order.
 
@@ -61,6 +69,8 @@ def best_points(
         problem: An integer loss.
         number: How many, positive. Fewer are found only if there are no more.
         limits: Seconds are for all minimisations together, nodes and threads for each.
+        n_jobs: Workers, as joblib counts them. Parts that will perhaps be needed are minimised
+            beside the one that is, so the points do not depend on it.
 
     Returns:
         The points, with the weakest of the certificates involved: no other point loses less than
@@ -69,24 +79,26 @@ def best_points(
 
     Raises:
         ProblemError: The loss is not integer, or spreads beyond ``MAX_SPREAD``.
+        WorkerError: Workers died again and again.
     """
     check_rankable(problem)
+    ahead = _Ahead(problem, n_jobs)
     deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
     serial = itertools.count()
     whole = tuple(np.ones(size, dtype=bool) for size in problem.sizes)
-    # Bound, whether it is still to be solved, a tie-break, the part, its best point.
-    queue: list[tuple[float, bool, int, Part, tuple[int, ...]]] = []
+    queue: list[Entry] = []
     heapq.heappush(queue, (-math.inf, True, next(serial), whole, ()))
     found: list[Ranked] = []
     weakest, oracle = Certificate.EXACT, ""
     while queue and len(found) < number:
-        bound, is_open, _, part, point = heapq.heappop(queue)
+        bound, is_open, own, part, point = heapq.heappop(queue)
         if not is_open:
             found.append(Ranked(point, int(bound)))
             for smaller in _split(part, point):
                 heapq.heappush(queue, (bound, True, next(serial), smaller, ()))
             continue
-        solution = _minimize(problem, part, _left(limits, deadline))
+        others = (entry for entry in queue if entry[1])
+        solution = ahead.solution(own, part, others, _left(limits, deadline))
         oracle = solution.oracle
         if solution.value is None or not _follows(solution, bound):
             failed = (
@@ -116,7 +128,33 @@ def check_rankable(problem: CountableProblem[PointT]) -> None:
         raise ProblemError(f"problem: its losses may differ by more than {MAX_SPREAD}; rescale it")
 
 
-def _minimize(problem: CountableProblem[PointT], part: Part, limits: Limits) -> Solution[PointT]:
+class _Ahead(Generic[PointT]):
+    """Minimisers of parts, found by several workers at a time."""
+
+    def __init__(self, problem: CountableProblem[PointT], n_jobs: int | None) -> None:
+        self._problem, self._n_jobs = problem, n_jobs
+        self._found: dict[int, Solution[PointT]] = {}
+
+    def solution(
+        self, own: int, part: Part, others: Iterable[Entry], limits: Limits
+    ) -> Solution[PointT]:
+        """The minimiser of a part; workers that are free solve those of the others next in turn."""
+        if own not in self._found:
+            chosen = {own: part}
+            if self._n_jobs != 1:
+                from joblib import effective_n_jobs
+
+                waiting = (entry for entry in others if entry[2] not in self._found)
+                free = effective_n_jobs(self._n_jobs) - 1
+                chosen |= {entry[2]: entry[3] for entry in heapq.nsmallest(free, waiting)}
+            shared = self._problem, limits
+            solved = in_order(_minimize, shared, list(chosen.values()), n_jobs=self._n_jobs)
+            self._found.update(zip(chosen, solved, strict=True))
+        return self._found.pop(own)
+
+
+def _minimize(given: tuple[CountableProblem[PointT], Limits], part: Part) -> Solution[PointT]:
+    problem, limits = given
     price = problem.loss_spread + 1
     rewards = [np.where(allowed, 0, -price).astype(np.int64) for allowed in part]
     return problem.minimize(rewards, limits=limits)

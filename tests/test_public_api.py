@@ -20,7 +20,7 @@ import oracles
 PUBLIC = (
     *("oracles", "oracles.convex", "oracles.monotone", "oracles.zero_one"),
     *("oracle_dp", "oracle_dp.accounting", "oracle_dp.audit", "oracle_dp.datasets"),
-    *("oracle_dp.noise", "oracle_dp.problems", "oracle_dp.variational"),
+    *("oracle_dp.noise", "oracle_dp.problems", "oracle_dp.sources", "oracle_dp.variational"),
 )
 ROOTS = {package.__name__: Path(str(package.__file__)).parent for package in (oracles, oracle_dp)}
 FILES = [(name, path) for name, root in ROOTS.items() for path in sorted(root.rglob("*.py"))]

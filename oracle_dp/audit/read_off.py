@@ -50,13 +50,13 @@ class Scripted:
     is_private = False
 
     def bits(self, n: int, /) -> int:
-        """The first ``n`` bits of the next word; of the next words, where one is too short."""
+        """The first ``n`` bits of the next words, as many as hold them."""
+        count = -(-n // 64)
         drawn = 0
-        for taken in [64] * (n // 64) + [n % 64] * (n % 64 > 0):
-            word = self.words[min(self.used, len(self.words) - 1)]
+        for _ in range(count):
+            drawn = drawn << 64 | self.words[min(self.used, len(self.words) - 1)]
             self.used += 1
-            drawn = drawn << taken | word >> (64 - taken)
-        return drawn
+        return drawn >> (64 * count - n)
 
 
 def normal_word(z: float) -> int:

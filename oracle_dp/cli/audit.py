@@ -23,6 +23,7 @@ def audit(
         str, typer.Option(metavar="TEXT", help="Only audits with this text in their name.")
     ] = "",
     seed: Annotated[int, typer.Option(help="Of the draws: the same seed repeats them.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores. Changes no figure.")] = 1,
     as_json: options.AsJson = False,
 ) -> None:
     """Measure lower bounds on epsilon, on toy data; nothing is spent.
@@ -35,7 +36,7 @@ def audit(
 
         audits = standing_set(only)
         with _progress(audits) as followed:
-            found = list(followed(run(audits, seed=seed)))
+            found = list(followed(run(audits, seed=seed, n_jobs=jobs)))
         typer.echo(json.dumps([_entry(one) for one in found]) if as_json else _table(found))
     if not all(one.as_expected for one in found):
         raise typer.Exit(1)

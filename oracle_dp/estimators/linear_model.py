@@ -163,11 +163,3 @@ def unscaled(
 def joint_bound(feature_bound: float, intercept: bool) -> float:
     """Norm bound of a row together with a constant column of the same bound."""
     return feature_bound * math.sqrt(2) * (1 + 1e-14) if intercept else feature_bound
-
-
-def with_constant(rows: Rows, feature_bound: float) -> Any:
-    """The clipped rows with a last column of ``feature_bound``."""
-    constant = np.full((rows.n_rows, 1), feature_bound)
-    if isinstance(rows.matrix, np.ndarray):
-        return np.hstack([rows.matrix, constant])
-    return sp.hstack([rows.matrix, sp.csr_array(constant)], format="csr")

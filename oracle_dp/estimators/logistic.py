@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -14,26 +13,26 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from oracle_dp.domain import Domain
-from oracle_dp.errors import DomainError, ParameterError, PrivacyLeakWarning
+from oracle_dp.errors import DomainError, ParameterError
 from oracle_dp.estimators.copies import WarnsOfRepeatedFits
-from oracle_dp.estimators.labels import Label, check_classes, class_codes, label_array, read_labels
-from oracle_dp.estimators.linear_model import (
-    LinearModel,
-    joint_bound,
-    level_names,
-    one_hot,
-    unscaled,
-    with_constant,
+from oracle_dp.estimators.labels import Label, check_classes, class_codes, label_array
+from oracle_dp.estimators.linear_model import LinearModel, level_names, one_hot, unscaled
+from oracle_dp.estimators.logistic_methods import Train, default_delta, select
+from oracle_dp.estimators.logistic_rows import (
+    RowReading,
+    RowsAbove,
+    losses_of,
+    public_classes,
+    without_entries,
 )
-from oracle_dp.estimators.logistic_methods import default_delta, select
 from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms.sampled_minimum import SampledMinimum
 from oracle_dp.mechanisms.spending import positive
-from oracle_dp.privacy import Contingency, ContingencyKind, Neighbors, Release
+from oracle_dp.privacy import Contingency, Neighbors, Release
 from oracle_dp.record_losses import LinearModelLoss
+from oracle_dp.sources import Source
+from oracle_dp.sources.base import check_source
 from oracles.arrays import FloatArray
-from oracles.convex import Rows
-from oracles.errors import ProblemError
 
 
 class LogisticRegression(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[misc]  # sklearn is untyped
@@ -137,10 +136,75 @@ class LogisticRegression(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[
             raise DomainError("y: training requires y to be passed, but the target y is None")
         features = self._features(X)
         labels = column_or_1d(y, warn=True)
-        classes, leaks = self._public_classes(labels)
+        classes, leaks = public_classes(self.classes, labels)
         codes = class_codes(labels, classes, features.shape[0])
         signs = np.where(codes == 1, 1.0, -1.0)
-        losses, clipped = self._losses(features, signs, bound)
+        losses, clipped = losses_of(
+            features, signs, bound=bound, intercept=bool(self.fit_intercept), size=self.size
+        )
+        return self._train(train, options, losses, classes, leaks, lambda: clipped)
+
+    def fit_blocks(self, source: Source, target: str) -> LogisticRegression:
+        """Train on rows that are read anew for every pass over them, and spend epsilon.
+
+        The law is that of :meth:`fit`, with the same noise under a seed; memory does not grow with
+        the number of rows. All are read once before anything is charged, and then about once per
+        step; ``"opsamp"`` is refused (docs/scale_convex.md).
+
+        Args:
+            source: Such as :class:`oracle_dp.sources.ParquetSource`.
+            target: The column of the labels. With a domain its columns are the features; without
+                one all others are, as numbers, in their order.
+
+        Returns:
+            The estimator.
+
+        Raises:
+            DomainError: The data are not of this form. Names the part. Nothing is charged if it is
+                found in the first pass; if data change later, the charge stays.
+            ParameterError: A parameter is out of range, ``classes`` is None, or the method cannot
+                stream. Nothing is charged.
+            LedgerError: The budget does not allow this fit. Nothing is charged.
+            UncertifiedError: A minimum was not proven. The charge stays.
+        """
+        train, options = select(self.method, self.options, streamed=True)
+        check_source(source)
+        if self.classes is None:
+            raise ParameterError("classes: streamed rows need them; pass (negative, positive)")
+        self._check_domain()
+        reading = RowReading.of(
+            source.columns,
+            target=target,
+            classes=check_classes(self.classes),
+            domain=self.domain,
+            bound=positive("feature_bound", self.feature_bound),
+            intercept=bool(self.fit_intercept),
+        )
+        read = source.select([*reading.columns, target])
+        losses = LinearModelLoss.from_parts(
+            read, reading, reading.dimension, norm_bound=reading.norm_bound, size=self.size
+        )
+        self.n_features_in_ = len(reading.columns)
+        self.feature_names_in_ = np.asarray(reading.columns, dtype=object)
+        return self._train(
+            train,
+            options,
+            losses,
+            reading.classes,
+            (),
+            lambda: sum(read.map(RowsAbove(reading), [None] * len(read))),
+        )
+
+    def _train(
+        self,
+        train: Train,
+        options: dict[str, Any],
+        losses: LinearModelLoss,
+        classes: tuple[Label, Label],
+        leaks: tuple[Contingency, ...],
+        clipped: Callable[[], int],
+    ) -> LogisticRegression:
+        """Spend epsilon on the losses."""
         common = {
             "epsilon": self.epsilon,
             "delta": default_delta(self.method, losses.size) if self.delta is None else self.delta,
@@ -152,11 +216,10 @@ class LogisticRegression(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[
         }
         self._warn_of_repeated_fits(counted=self.ledger is not None)
         found = train(losses, common, options)
-        w, note = (
-            (found.value.point, found.value.statement)
-            if isinstance(found.value, SampledMinimum)
-            else (found.value, None)
-        )
+        w, note = found.value, None
+        if isinstance(found.value, SampledMinimum):
+            w, note = found.value.point, found.value.statement
+        bound = float(self.feature_bound)
         coefficients, intercept = unscaled(
             w, feature_bound=bound, intercept=bool(self.fit_intercept)
         )
@@ -168,7 +231,7 @@ class LogisticRegression(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[
         self.classes_ = label_array(classes)
         self.__dict__.pop("diagnostics_", None)
         if self.keep_diagnostics:
-            self.diagnostics_ = {"clipped_rows": clipped, "mean_loss": losses.value(w)}
+            self.diagnostics_ = {"clipped_rows": clipped(), "mean_loss": losses.value(w)}
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -194,12 +257,15 @@ class LogisticRegression(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[
         tags.classifier_tags.poor_score = True
         return tags
 
+    def _check_domain(self) -> None:
+        if self.domain is not None and not isinstance(self.domain, Domain):
+            raise DomainError(f"domain: a Domain or None expected, not {self.domain!r}")
+
     def _features(self, X: Any) -> Any:
         """The rows as numbers, for training."""
         if self.domain is None:
             return self._numbers(X, reset=True)
-        if not isinstance(self.domain, Domain):
-            raise DomainError(f"domain: a Domain or None expected, not {self.domain!r}")
+        self._check_domain()
         self.n_features_in_ = len(self.domain.columns)
         self.feature_names_in_ = np.asarray(self.domain.columns, dtype=object)
         return one_hot(self.domain, X)
@@ -226,75 +292,9 @@ class LogisticRegression(ClassifierMixin, WarnsOfRepeatedFits):  # type: ignore[
         except ValueError as error:
             told = str(error)
         # Raised outside, or the message that quotes entries would come along.
-        raise DomainError(f"X: {_without_entries(told)}")
+        raise DomainError(f"X: {without_entries(told)}")
 
     def _names(self) -> tuple[str, ...] | None:
         if self.domain is not None:
             return level_names(self.domain)
         return tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
-
-    def _losses(
-        self, features: Any, signs: FloatArray, bound: float
-    ) -> tuple[LinearModelLoss, int]:
-        """The losses of clipped rows, and how many were clipped."""
-        try:
-            rows = Rows(features)
-        except ProblemError as error:
-            raise DomainError(f"X: {error}") from None
-        clipped = int((rows.norms() > bound).sum())
-        held = rows.scaled_to(bound)
-        with_intercept = bool(self.fit_intercept)
-        losses = LinearModelLoss.from_data(
-            with_constant(held, bound) if with_intercept else held.matrix,
-            signs,
-            norm_bound=joint_bound(bound, with_intercept),
-            size=self.size,
-        )
-        return losses, clipped
-
-    def _public_classes(
-        self, labels: NDArray[Any]
-    ) -> tuple[tuple[Label, Label], tuple[Contingency, ...]]:
-        if self.classes is not None:
-            return check_classes(self.classes), ()
-        warnings.warn(
-            "classes were read from y, which reveals which labels occur: pass classes=(negative, "
-            "positive)",
-            PrivacyLeakWarning,
-            stacklevel=3,
-        )
-        seen = list(dict.fromkeys(read_labels(labels)))
-        if any(isinstance(x, float) and not float(x).is_integer() for x in seen):
-            raise ParameterError(
-                "classes: None, and y holds fractions. Unknown label type: continuous; if they "
-                "are classes, pass classes=(negative, positive)"
-            )
-        if len(seen) > 2:
-            raise ParameterError(
-                "classes: Only binary classification is supported. The type of the target is "
-                "multiclass"
-            )
-        if len(seen) < 2:
-            raise ParameterError(
-                "classes: None, and y holds one class only; pass classes=(negative, positive); "
-                "then either may have no row"
-            )
-        detail = "the classes were read from the labels"
-        return check_classes(sorted(seen)), (Contingency(ContingencyKind.LEAKED_PARAMETER, detail),)
-
-
-def _without_entries(told: str) -> str:
-    """What scikit-learn says of the rows, without the entries that some of it quotes."""
-    if "could not convert" in told:
-        return "a column holds text; give the domain of its categories"
-    if "Expected 2D" in told:
-        return (
-            "Expected 2D array. Reshape your data: X.reshape(-1, 1) is a single column, "
-            "X.reshape(1, -1) a single row"
-        )
-    if "Complex data" in told:
-        return "Complex data not supported"
-    if told.startswith("Input X contains"):
-        # The rest recommends classifiers that are not private.
-        return f"{told.splitlines()[0]} Drop those rows, or put public constants in their place"
-    return told

@@ -10,6 +10,7 @@ from oracle_dp.errors import ParameterError
 from oracle_dp.privacy import Neighbors, Release
 from oracle_dp.record_losses import LinearModelLoss, require_bounded
 from oracles.arrays import FloatArray
+from oracles.convex import Rows
 
 if TYPE_CHECKING:
     from oracle_dp.mechanisms.sampled_minimum import SampledMinimum
@@ -48,6 +49,8 @@ def _opsamp(
     from oracles.convex.perturbed import BallProblem
 
     require_bounded(losses, Neighbors.parse(common["neighbors"]))
+    rows = losses.problem.rows
+    assert isinstance(rows, Rows), "of a method that cannot stream"
     radius = own.pop("radius", 5.0)
     if not isinstance(radius, int | float) or not 0 < radius < math.inf:
         raise ParameterError(f"radius: a positive number expected, not {radius!r}")
@@ -56,7 +59,7 @@ def _opsamp(
     gap = max(1e-6, 100 * radius * n * (n + d) * 2.0**-53)
     reach = 2 if Neighbors.parse(common["neighbors"]) is Neighbors.REPLACE else 1
     released: Release[SampledMinimum] = opsamp(
-        BallProblem(rows=losses.problem.rows, radius=radius, gap=gap),
+        BallProblem(rows=rows, radius=radius, gap=gap),
         # A logistic loss of margins in [-R, R] spans log((1 + e^R) / (1 + e^-R)) = R exactly.
         oscillation=reach * radius,
         oscillation_source="proved for the logistic loss of rows of norm 1 over a ball",
@@ -111,15 +114,26 @@ PURE = ("objective",)
 """Methods with delta = 0."""
 
 
-def select(method: str, options: Settings | None) -> tuple[Train, dict[str, Any]]:
+IN_MEMORY = ("opsamp",)
+"""Methods that cannot stream their rows."""
+
+
+def select(
+    method: str, options: Settings | None, *, streamed: bool = False
+) -> tuple[Train, dict[str, Any]]:
     """A method by name, with its options checked by name.
 
     Raises:
-        ParameterError: There is no such method, or it has no such option.
+        ParameterError: There is no such method, it has no such option, or it cannot stream.
     """
     if not isinstance(method, str) or method not in METHODS:
         raise ParameterError(
             f"method: one of {', '.join(map(repr, METHODS))} expected, not {method!r}"
+        )
+    if streamed and method in IN_MEMORY:
+        raise ParameterError(
+            f"method: {method!r} minimises about a thousand times and would read all rows at every "
+            "step of each; take 'objective_gaussian' or 'preconditioned', or fit(X, y) in memory"
         )
     train, known = METHODS[method]
     given = {} if options is None else options

@@ -39,7 +39,5 @@ def poisson_batch(
 ) -> MeanLoss:
     """The loss over a Poisson batch of the *records*, over a fixed divisor; it may be empty."""
     rows = losses.problem.rows
-    ends = np.cumsum(rows.weights)
     chosen = poisson_positions(int(rows.total_weight), probability, source)
-    held = rows.taken(np.searchsorted(ends, chosen, side="right"))
-    return MeanLoss(rows=held.counted_once(), loss=losses.problem.loss, divisor=divisor)
+    return MeanLoss(rows=rows.sampled(chosen), loss=losses.problem.loss, divisor=divisor)

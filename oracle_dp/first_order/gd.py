@@ -15,16 +15,15 @@ Source: Bassily, Smith, Thakurta (FOCS 2014); Song, Chaudhuri, Sarwate (GlobalSI
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
+from typing import Unpack
 
 from numpy.typing import ArrayLike
 
-from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms import spending
-from oracle_dp.noise import BitSource
-from oracle_dp.privacy import Contingency, Neighbors, Release
-from oracle_dp.record_losses import RecordLosses, require_bounded, start_point
+from oracle_dp.points import start_point
+from oracle_dp.privacy import Release
+from oracle_dp.record_losses import RecordLosses, require_bounded
 from oracle_dp.second_order import sensitivity
 from oracles.arrays import FloatArray
 
@@ -40,32 +39,20 @@ def default_steps(epsilon: Fraction) -> int:
 def gradient_descent(
     losses: RecordLosses,
     *,
-    epsilon: float | Fraction,
-    delta: float | Fraction,
     steps: int | None = None,
     step_size: float | None = None,
     start: ArrayLike | None = None,
-    neighbors: Neighbors | str = Neighbors.REPLACE,
-    ledger: Ledger | None = None,
-    dataset: str | None = None,
-    random_state: int | BitSource | None = None,
-    contingencies: Sequence[Contingency] = (),
+    **asked: Unpack[spending.Asked],
 ) -> Release[FloatArray]:
     """Release the last iterate of noisy gradient descent.
 
     Args:
         losses: The records' losses with their public constants.
-        epsilon: Positive.
-        delta: In (0, 1).
         steps: T. Default: :func:`default_steps`.
         step_size: eta. Default: 1 / smoothness.
         start: Public; default 0.
-        neighbors: The relation that the noise is for.
-        ledger: Charged before noise is drawn, with ``dataset`` as the name.
-        dataset: Name of the data set in the ledger.
-        random_state: None for the operating system's randomness; an integer reproduces a run and
-            marks the release as not private.
-        contingencies: Further conditions for the guarantee to state.
+        **asked: Epsilon, delta, who pays and with what randomness:
+            :class:`oracle_dp.mechanisms.spending.Asked`.
 
     Returns:
         w of shape ``(d,)`` with its guarantee.
@@ -74,15 +61,7 @@ def gradient_descent(
         ParameterError: A parameter is out of range or a constant infinite. Nothing is charged.
         LedgerError: The budget does not allow the charge. Nothing is charged.
     """
-    target = spending.read_target(
-        epsilon=epsilon,
-        delta=delta,
-        neighbors=neighbors,
-        ledger=ledger,
-        dataset=dataset,
-        random_state=random_state,
-        contingencies=contingencies,
-    )
+    target = spending.read_target(asked)
     require_bounded(losses, target.neighbors)
     total = spending.steps(default_steps(target.epsilon) if steps is None else steps)
     eta = spending.positive("step_size", 1 / losses.smoothness if step_size is None else step_size)

@@ -16,24 +16,17 @@ Source: Abadi et al. (CCS 2016); without gradient clipping, since the loss is Li
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from fractions import Fraction
 from functools import lru_cache
+from typing import Unpack
 
 from numpy.typing import ArrayLike
 
 from oracle_dp.errors import ParameterError
 from oracle_dp.first_order.batches import poisson_batch
-from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms import spending
-from oracle_dp.noise import BitSource
-from oracle_dp.privacy import Contingency, Neighbors, Release
-from oracle_dp.record_losses import (
-    LinearModelLoss,
-    require_bounded,
-    start_point,
-    within_range,
-)
+from oracle_dp.points import start_point, within_range
+from oracle_dp.privacy import Neighbors, Release
+from oracle_dp.record_losses import LinearModelLoss, require_bounded
 from oracles.arrays import FloatArray
 
 MECHANISM = "stochastic_gradient_descent"
@@ -43,34 +36,22 @@ THEOREM = "gradient descent on Poisson batches (docs/theory/second_order.md, The
 def stochastic_gradient_descent(
     losses: LinearModelLoss,
     *,
-    epsilon: float | Fraction,
-    delta: float | Fraction,
     batch: int | None = None,
     steps: int = 200,
     step_size: float | None = None,
     start: ArrayLike | None = None,
-    neighbors: Neighbors | str = Neighbors.REPLACE,
-    ledger: Ledger | None = None,
-    dataset: str | None = None,
-    random_state: int | BitSource | None = None,
-    contingencies: Sequence[Contingency] = (),
+    **asked: Unpack[spending.Asked],
 ) -> Release[FloatArray]:
     """Release the last iterate of noisy gradient descent on Poisson batches.
 
     Args:
         losses: The records' losses with their public constants.
-        epsilon: Positive.
-        delta: In (0, 1).
         batch: Expected batch size b, from 1 to ``losses.size``; public. Default: a fifth of it.
         steps: T.
         step_size: eta. Default: 1 / smoothness.
         start: Public; default 0.
-        neighbors: The relation that the noise is for.
-        ledger: Charged before noise is drawn, with ``dataset`` as the name.
-        dataset: Name of the data set in the ledger.
-        random_state: None for the operating system's randomness; an integer reproduces a run and
-            marks the release as not private.
-        contingencies: Further conditions for the guarantee to state.
+        **asked: Epsilon, delta, who pays and with what randomness:
+            :class:`oracle_dp.mechanisms.spending.Asked`.
 
     Returns:
         w of shape ``(d,)`` with its guarantee; its rho is None, zCDP not being what was composed.
@@ -79,15 +60,7 @@ def stochastic_gradient_descent(
         ParameterError: A parameter is out of range or a constant infinite. Nothing is charged.
         LedgerError: The budget does not allow the charge. Nothing is charged.
     """
-    target = spending.read_target(
-        epsilon=epsilon,
-        delta=delta,
-        neighbors=neighbors,
-        ledger=ledger,
-        dataset=dataset,
-        random_state=random_state,
-        contingencies=contingencies,
-    )
+    target = spending.read_target(asked)
     require_bounded(losses, target.neighbors)
     total, expected = spending.steps(steps), expected_batch(losses, batch)
     eta = spending.positive("step_size", 1 / losses.smoothness if step_size is None else step_size)

@@ -17,12 +17,10 @@ deviations in the proof note. :mod:`oracle_dp.mechanisms.gaussian_objective` add
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from typing import Unpack
 
 from oracle_dp.errors import ParameterError
-from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms import spending
 from oracle_dp.mechanisms.perturbed_objective import (
     SOLVED,
@@ -31,9 +29,8 @@ from oracle_dp.mechanisms.perturbed_objective import (
     require_logistic,
     tolerance_for,
 )
-from oracle_dp.noise import BitSource
 from oracle_dp.noise.floating import gaussian
-from oracle_dp.privacy import Contingency, Neighbors, Release
+from oracle_dp.privacy import Release
 from oracle_dp.record_losses import LinearModelLoss
 from oracles import Certificate
 from oracles.arrays import FloatArray
@@ -110,28 +107,16 @@ class ApproximateObjective:
 def approximate_objective(
     losses: LinearModelLoss,
     *,
-    epsilon: float | Fraction,
-    delta: float | Fraction,
     noise_share: float = 0.9,
-    neighbors: Neighbors | str = Neighbors.REPLACE,
-    ledger: Ledger | None = None,
-    dataset: str | None = None,
-    random_state: int | BitSource | None = None,
-    contingencies: Sequence[Contingency] = (),
+    **asked: Unpack[spending.Asked],
 ) -> Release[FloatArray]:
     """Release an approximate minimiser by approximate minima perturbation.
 
     Args:
         losses: Records of a linear model with the logistic loss.
-        epsilon: Positive; large ones are beyond the theorem.
-        delta: In (0, 1).
         noise_share: Of epsilon_1 that the linear term spends, strictly between 0 and 1.
-        neighbors: The relation that the noise is for.
-        ledger: Charged before noise is drawn, with ``dataset`` as the name.
-        dataset: Name of the data set in the ledger.
-        random_state: None for the operating system's randomness; an integer reproduces a run and
-            marks the release as not private.
-        contingencies: Further conditions for the guarantee to state.
+        **asked: Epsilon, delta, who pays and with what randomness:
+            :class:`oracle_dp.mechanisms.spending.Asked`.
 
     Returns:
         w of shape ``(d,)`` with its guarantee.
@@ -141,15 +126,7 @@ def approximate_objective(
         LedgerError: The budget does not allow the charge. Nothing is charged.
         UncertifiedError: The solver did not reach the gradient norm. The charge stays.
     """
-    target = spending.read_target(
-        epsilon=epsilon,
-        delta=delta,
-        neighbors=neighbors,
-        ledger=ledger,
-        dataset=dataset,
-        random_state=random_state,
-        contingencies=contingencies,
-    )
+    target = spending.read_target(asked)
     require_logistic(losses, target.neighbors)
     noise = ApproximateObjective.calibrated(
         epsilon=target.epsilon_below,

@@ -16,11 +16,9 @@ so that epsilon' is never near 0: see the deviations in the proof note.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from fractions import Fraction
+from typing import Unpack
 
 from oracle_dp.errors import ParameterError
-from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms import spending
 from oracle_dp.mechanisms.base import stated
 from oracle_dp.mechanisms.perturbed_objective import (
@@ -30,9 +28,8 @@ from oracle_dp.mechanisms.perturbed_objective import (
     require_logistic,
     tolerance_for,
 )
-from oracle_dp.noise import BitSource
 from oracle_dp.noise.floating import gamma_norm
-from oracle_dp.privacy import Contingency, Neighbors, Release
+from oracle_dp.privacy import Release
 from oracle_dp.record_losses import LinearModelLoss
 from oracles import Certificate
 from oracles.arrays import FloatArray
@@ -49,30 +46,18 @@ OUTPUT_SHARE = 0.01
 def classical_objective(
     losses: LinearModelLoss,
     *,
-    epsilon: float | Fraction,
     ridge_share: float = 0.1,
     ridge: float = 0.0,
-    delta: float | Fraction = 0,
-    neighbors: Neighbors | str = Neighbors.REPLACE,
-    ledger: Ledger | None = None,
-    dataset: str | None = None,
-    random_state: int | BitSource | None = None,
-    contingencies: Sequence[Contingency] = (),
+    **asked: Unpack[spending.Asked],
 ) -> Release[FloatArray]:
     """Release the minimiser of the logistic loss with a random linear term and a ridge.
 
     Args:
         losses: Records of a linear model with the logistic loss.
-        epsilon: Positive.
         ridge_share: Of epsilon that the ridge may spend, strictly between 0 and 1.
         ridge: A public lower limit for lambda, of the *summed* objective.
-        delta: 0.
-        neighbors: The relation that the noise is for.
-        ledger: Charged before noise is drawn, with ``dataset`` as the name.
-        dataset: Name of the data set in the ledger.
-        random_state: None for the operating system's randomness; an integer reproduces a run and
-            marks the release as not private.
-        contingencies: Further conditions for the guarantee to state.
+        **asked: Epsilon, delta, who pays and with what randomness:
+            :class:`oracle_dp.mechanisms.spending.Asked`.
 
     Returns:
         w of shape ``(d,)`` with its guarantee: pure epsilon, rho = epsilon^2 / 2.
@@ -82,16 +67,7 @@ def classical_objective(
         LedgerError: The budget does not allow the charge. Nothing is charged.
         UncertifiedError: The solver did not reach the gradient norm. The charge stays.
     """
-    target = spending.read_target(
-        epsilon=epsilon,
-        delta=delta,
-        neighbors=neighbors,
-        ledger=ledger,
-        dataset=dataset,
-        random_state=random_state,
-        contingencies=contingencies,
-        pure=True,
-    )
+    target = spending.read_target(asked, pure=True)
     require_logistic(losses, target.neighbors)
     share = spending.fraction_of_one("ridge_share", ridge_share)
     least = 0.0 if ridge == 0 else spending.positive("ridge", ridge)

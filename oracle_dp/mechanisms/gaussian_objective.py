@@ -20,13 +20,11 @@ this tightens: no factor 2, no second branch, and any lambda > 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
+from typing import Unpack
 
 from oracle_dp.errors import ParameterError
-from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms import spending
 from oracle_dp.mechanisms.perturbed_objective import (
     SOLVED,
@@ -35,9 +33,8 @@ from oracle_dp.mechanisms.perturbed_objective import (
     require_logistic,
     tolerance_for,
 )
-from oracle_dp.noise import BitSource
 from oracle_dp.noise.floating import gaussian
-from oracle_dp.privacy import Contingency, Neighbors, Release
+from oracle_dp.privacy import Release
 from oracle_dp.record_losses import LinearModelLoss
 from oracles import Certificate
 from oracles.arrays import FloatArray
@@ -136,30 +133,18 @@ def largest_total_mu(epsilon: float, delta: float, reach: int) -> float:
 def gaussian_objective(
     losses: LinearModelLoss,
     *,
-    epsilon: float | Fraction,
-    delta: float | Fraction,
     ridge_share: float = 0.1,
     ridge: float = 0.0,
-    neighbors: Neighbors | str = Neighbors.REPLACE,
-    ledger: Ledger | None = None,
-    dataset: str | None = None,
-    random_state: int | BitSource | None = None,
-    contingencies: Sequence[Contingency] = (),
+    **asked: Unpack[spending.Asked],
 ) -> Release[FloatArray]:
     """Release the minimiser of the logistic loss with a Gaussian linear term and a ridge.
 
     Args:
         losses: Records of a linear model with the logistic loss.
-        epsilon: Positive.
-        delta: In (0, 1).
         ridge_share: Of epsilon that the ridge may spend: a smaller share means a larger ridge.
         ridge: A public lower limit for lambda, of the *summed* objective.
-        neighbors: The relation that the noise is for.
-        ledger: Charged before noise is drawn, with ``dataset`` as the name.
-        dataset: Name of the data set in the ledger.
-        random_state: None for the operating system's randomness; an integer reproduces a run and
-            marks the release as not private.
-        contingencies: Further conditions for the guarantee to state.
+        **asked: Epsilon, delta, who pays and with what randomness:
+            :class:`oracle_dp.mechanisms.spending.Asked`.
 
     Returns:
         w of shape ``(d,)`` with its guarantee. No rho: the mechanism is not zCDP at that rho.
@@ -169,15 +154,7 @@ def gaussian_objective(
         LedgerError: The budget does not allow the charge. Nothing is charged.
         UncertifiedError: The solver did not reach the gradient norm. The charge stays.
     """
-    target = spending.read_target(
-        epsilon=epsilon,
-        delta=delta,
-        neighbors=neighbors,
-        ledger=ledger,
-        dataset=dataset,
-        random_state=random_state,
-        contingencies=contingencies,
-    )
+    target = spending.read_target(asked)
     require_logistic(losses, target.neighbors)
     noise = GaussianObjective.calibrated(
         epsilon=target.epsilon_below,

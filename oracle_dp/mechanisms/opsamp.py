@@ -43,8 +43,11 @@ from oracle_dp.noise.floating import gaussian, laplace
 from oracle_dp.privacy import Contingency, ContingencyKind, Neighbors, Release
 from oracle_dp.sensitivity import ASSERTED
 from oracles import Certificate, Solution
+from oracles._threads import one_thread
 from oracles.arrays import FloatArray
 from oracles.convex.perturbed import BallProblem, TiltedProblem
+from oracles.errors import WorkerError
+from oracles.parallel import in_order
 
 MECHANISM = "opsamp"
 THEOREM = "sampling-based objective perturbation (docs/theory/opsamp.md, Theorem 3)"
@@ -93,7 +96,8 @@ def opsamp(
         perturbation: ``"exponential"``, ``"laplace"`` or ``"gaussian"``.
         scale: Of the tilts (1 / eta). Default: the one with the best accuracy bound.
         gap: alpha, the absolute gap that every call must be proven to. Enters the noise.
-        n_jobs: Workers, as joblib counts them. The result does not depend on it.
+        n_jobs: Workers, as joblib counts them; ``joblib.parallel_config`` says where
+            (docs/scale_convex.md). The result does not depend on it, nor on workers that die.
         neighbors: The relation that ``oscillation`` is for.
         ledger: Charged before noise is drawn, with ``dataset`` as the name.
         dataset: Name of the data set in the ledger.
@@ -107,16 +111,19 @@ def opsamp(
     Raises:
         ParameterError: A parameter is out of range. Nothing is charged.
         LedgerError: The budget does not allow the charge. Nothing is charged.
-        UncertifiedError: A call was not proven to the gap. The charge stays.
+        UncertifiedError: A call was not proven to the gap, or workers died again and again. The
+            charge stays.
     """
     target = spending.read_target(
-        epsilon=epsilon,
-        delta=delta,
-        neighbors=neighbors,
-        ledger=ledger,
-        dataset=dataset,
-        random_state=random_state,
-        contingencies=contingencies,
+        {
+            "epsilon": epsilon,
+            "delta": delta,
+            "neighbors": neighbors,
+            "ledger": ledger,
+            "dataset": dataset,
+            "random_state": random_state,
+            "contingencies": contingencies,
+        }
     )
     law = _perturbation(perturbation)
     geometry = _geometry(problem, spending.positive("oscillation", oscillation), gap)
@@ -173,18 +180,15 @@ def _average(
     """The mean of the minima, in the tilts' order whatever the workers.
 
     Raises:
-        UncertifiedError: A call was not proven to the gap.
+        UncertifiedError: A call was not proven to the gap, or workers died again and again.
     """
-    from joblib import Parallel, delayed, effective_n_jobs
+    from joblib import effective_n_jobs
 
-    workers = effective_n_jobs(n_jobs)
-    if workers == 1:
-        points = _solve(problem, tilts, gap)
-    else:
-        # max_nbytes: larger arrays would be shared through files.
-        run = Parallel(n_jobs=n_jobs, max_nbytes=None)
-        parts = np.array_split(tilts, min(workers, len(tilts)))
-        points = np.concatenate(run(delayed(_solve)(problem, part, gap) for part in parts))
+    parts = np.array_split(tilts, min(effective_n_jobs(n_jobs), len(tilts)))
+    try:
+        points = np.concatenate(list(in_order(_solve, (problem, gap), parts, n_jobs=n_jobs)))
+    except WorkerError as error:
+        raise UncertifiedError(f"no certificate, no release ({error}). {REFUSED}") from None
     if np.isnan(points).any():
         raise UncertifiedError(
             f"no certificate, no release (a call was not proven to a gap of {gap:g}). {REFUSED}"
@@ -192,13 +196,12 @@ def _average(
     return np.asarray(points.mean(axis=0))
 
 
-def _solve(problem: TiltedProblem, tilts: FloatArray, gap: float) -> FloatArray:
+def _solve(given: tuple[TiltedProblem, float], tilts: FloatArray) -> FloatArray:
     """One minimum per tilt; NaN for one that is not proven."""
-    from threadpoolctl import threadpool_limits
-
+    problem, gap = given
     found = np.empty_like(tilts)
-    # More threads add numbers in another order: one, so that every worker computes the same bits.
-    with threadpool_limits(1):
+    # So that every worker computes the same bits.
+    with one_thread():
         for place, tilt in enumerate(tilts):
             solution = problem.minimize(tilt)
             found[place] = solution.value if _proven(solution, gap) else np.nan

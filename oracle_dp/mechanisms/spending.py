@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeVar
+from typing import Required, TypedDict, TypeVar
 
 from oracle_dp.errors import ParameterError
 from oracle_dp.ledger import Ledger
@@ -37,6 +37,29 @@ ValueT = TypeVar("ValueT")
 _SLACK = 1e-12
 
 PROVED_GRADIENT = "L2, of the sum of gradients; proved for rows clipped to norm 1"
+
+
+class Asked(TypedDict, total=False):
+    """What every approximate-DP mechanism is asked for, by keyword.
+
+    Attributes:
+        epsilon: Positive; always needed.
+        delta: In (0, 1); 0, the default, for a pure mechanism alone.
+        neighbors: The relation that the noise is for; default ``"replace"``.
+        ledger: Charged before noise is drawn, with ``dataset`` as the name.
+        dataset: Name of the data set in the ledger.
+        random_state: None for the operating system's randomness; an integer reproduces a run and
+            marks the release as not private.
+        contingencies: Further conditions for the guarantee to state.
+    """
+
+    epsilon: Required[float | Fraction]
+    delta: float | Fraction
+    neighbors: Neighbors | str
+    ledger: Ledger | None
+    dataset: str | None
+    random_state: int | BitSource | None
+    contingencies: Sequence[Contingency]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,36 +168,33 @@ class Target:
         )
 
 
-def read_target(
-    *,
-    epsilon: float | Fraction,
-    delta: float | Fraction,
-    neighbors: Neighbors | str,
-    ledger: Ledger | None = None,
-    dataset: str | None = None,
-    random_state: int | BitSource | None = None,
-    contingencies: Sequence[Contingency] = (),
-    pure: bool = False,
-) -> Target:
+def read_target(asked: Asked, *, pure: bool = False) -> Target:
     """Read a target.
 
     Raises:
         ParameterError: epsilon is not positive; delta is not in (0, 1), or for a ``pure`` mechanism
             not 0; there is no such relation or source of randomness.
+        TypeError: epsilon is missing, or something else is asked for.
     """
+    for name in asked:
+        if name not in Asked.__annotations__:
+            raise TypeError(f"an unexpected keyword argument {name!r}")
+    if "epsilon" not in asked:
+        raise TypeError("epsilon: a required keyword argument")
+    delta = asked.get("delta", 0)
     allowed = rational("delta", delta)
     if pure and allowed != 0:
         raise ParameterError(f"delta: this mechanism is pure; leave delta at 0, not {delta!r}")
     if not pure and not 0 < allowed < 1:
         raise ParameterError(f"delta: a number in (0, 1) expected, not {delta!r}")
     return Target(
-        epsilon=positive_rational("epsilon", epsilon),
+        epsilon=positive_rational("epsilon", asked["epsilon"]),
         delta=allowed,
-        neighbors=Neighbors.parse(neighbors),
-        ledger=ledger,
-        dataset=dataset,
-        source=bit_source(random_state),
-        contingencies=tuple(contingencies),
+        neighbors=Neighbors.parse(asked.get("neighbors", Neighbors.REPLACE)),
+        ledger=asked.get("ledger"),
+        dataset=asked.get("dataset"),
+        source=bit_source(asked.get("random_state")),
+        contingencies=tuple(asked.get("contingencies", ())),
     )
 
 

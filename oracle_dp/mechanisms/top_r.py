@@ -41,6 +41,7 @@ from oracle_dp.privacy import Contingency, Guarantee, Neighbors, Release
 from oracle_dp.sensitivity import ASSERTED, is_proved
 from oracles import Certificate, Limits
 from oracles.coordinates import CountableProblem, RankedProblem
+from oracles.errors import WorkerError
 from oracles.ranking import Ranked, best_points, check_rankable
 
 PointT = TypeVar("PointT")
@@ -102,6 +103,7 @@ def top_r(
     sensitivity_source: str = ASSERTED,
     neighbors: Neighbors | str = Neighbors.REPLACE,
     limits: Limits | None = None,
+    n_jobs: int | None = 1,
     ledger: Ledger | None = None,
     dataset: str | None = None,
     random_state: int | BitSource | None = None,
@@ -120,6 +122,8 @@ def top_r(
         neighbors: The neighbour relation that ``sensitivity`` is for.
         limits: Seconds are for all minimisations, nodes for each. Default: none, since a refusal
             depends on the data.
+        n_jobs: Workers, as joblib counts them; ``joblib.parallel_config`` says where
+            (docs/scale_convex.md). The law and a seed's result do not depend on it.
         ledger: Charged before the first random bit is drawn.
         dataset: Name of the data set in the ledger.
         random_state: None for the operating system's randomness; an integer reproduces a run and
@@ -134,7 +138,8 @@ def top_r(
             charged.
         OracleError: The loss is not integer, or the set is empty. Nothing is charged.
         LedgerError: The budget does not allow the charge. Nothing is charged.
-        UncertifiedError: One of the R points was not proven. The charge stays.
+        UncertifiedError: One of the R points was not proven, or workers died again and again. The
+            charge stays.
     """
     target = positive_rational("epsilon", epsilon)
     range_sensitivity = larger_reading("sensitivity", sensitivity)
@@ -152,7 +157,10 @@ def top_r(
         neighbors=relation,
         rho=target**2 / 8,
     )
-    solution = best_points(problem, expected, limits=within)
+    try:
+        solution = best_points(problem, expected, limits=within, n_jobs=n_jobs)
+    except WorkerError as error:
+        raise UncertifiedError(f"no certificate, no release ({error}). {REFUSED}") from None
     best = require_certified(solution)
     if len({point.positions for point in best}) != expected:
         raise UncertifiedError(f"points are missing, or there twice ({solution.oracle}). {REFUSED}")

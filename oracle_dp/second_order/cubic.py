@@ -16,19 +16,18 @@ and the printed weights do not sum to 1: see the deviations in the proof note.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from oracle_dp.errors import ParameterError
-from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms import spending
 from oracle_dp.noise import BitSource
-from oracle_dp.privacy import Contingency, Neighbors, Release
-from oracle_dp.record_losses import LinearModelLoss, RecordLosses, require_bounded, start_point
+from oracle_dp.points import start_point
+from oracle_dp.privacy import Release
+from oracle_dp.record_losses import LinearModelLoss, RecordLosses, require_bounded
 from oracles.arrays import FloatArray
 from oracles.convex.minimum import inside
 
@@ -106,26 +105,18 @@ class SubSolver:
 def cubic_newton(
     losses: LinearModelLoss | RecordLosses,
     *,
-    epsilon: float | Fraction,
-    delta: float | Fraction,
     radius: float = 10.0,
     steps: int = 4,
     convexity: float | None = None,
     hessian_lipschitz: float | None = None,
     most_inner_steps: int = 2000,
     start: ArrayLike | None = None,
-    neighbors: Neighbors | str = Neighbors.REPLACE,
-    ledger: Ledger | None = None,
-    dataset: str | None = None,
-    random_state: int | BitSource | None = None,
-    contingencies: Sequence[Contingency] = (),
+    **asked: Unpack[spending.Asked],
 ) -> Release[FloatArray]:
     """Release the last iterate of cubic-regularised Newton over a ball.
 
     Args:
         losses: The records' losses with their public constants.
-        epsilon: Positive.
-        delta: In (0, 1).
         radius: Of the ball W about 0; public.
         steps: T.
         convexity: mu of the data-free ridge that is added to the loss. Default: balanced against
@@ -133,12 +124,8 @@ def cubic_newton(
         hessian_lipschitz: L2 of the records' loss. Default: that of the margin loss.
         most_inner_steps: Limit on N.
         start: Public, pulled into the ball; default 0.
-        neighbors: The relation that the noise is for.
-        ledger: Charged before noise is drawn, with ``dataset`` as the name.
-        dataset: Name of the data set in the ledger.
-        random_state: None for the operating system's randomness; an integer reproduces a run and
-            marks the release as not private.
-        contingencies: Further conditions for the guarantee to state.
+        **asked: Epsilon, delta, who pays and with what randomness:
+            :class:`oracle_dp.mechanisms.spending.Asked`.
 
     Returns:
         w of shape ``(d,)`` with its guarantee, rho-zCDP included.
@@ -147,15 +134,7 @@ def cubic_newton(
         ParameterError: A parameter is out of range or a constant infinite. Nothing is charged.
         LedgerError: The budget does not allow the charge. Nothing is charged.
     """
-    target = spending.read_target(
-        epsilon=epsilon,
-        delta=delta,
-        neighbors=neighbors,
-        ledger=ledger,
-        dataset=dataset,
-        random_state=random_state,
-        contingencies=contingencies,
-    )
+    target = spending.read_target(asked)
     require_bounded(losses, target.neighbors, curvature=True)
     bend = hessian_lipschitz
     if bend is None and isinstance(losses, LinearModelLoss):

@@ -17,19 +17,18 @@ private and is not here. Deviations in the proof note.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from fractions import Fraction
+from typing import Unpack
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike
 
-from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms import spending
 from oracle_dp.noise import BitSource
 from oracle_dp.noise.floating import gaussian
-from oracle_dp.privacy import Contingency, Neighbors, Release
-from oracle_dp.record_losses import RecordLosses, require_bounded, start_point
+from oracle_dp.points import start_point
+from oracle_dp.privacy import Release
+from oracle_dp.record_losses import RecordLosses, require_bounded
 from oracle_dp.second_order import sensitivity
 from oracles.arrays import FloatArray
 
@@ -40,32 +39,20 @@ THEOREM = "damped Newton on noisy derivatives (docs/theory/second_order.md, Theo
 def damped_newton(
     losses: RecordLosses,
     *,
-    epsilon: float | Fraction,
-    delta: float | Fraction,
     steps: int = 15,
     gradient_share: float = 0.7,
     start: ArrayLike | None = None,
-    neighbors: Neighbors | str = Neighbors.REPLACE,
-    ledger: Ledger | None = None,
-    dataset: str | None = None,
-    random_state: int | BitSource | None = None,
-    contingencies: Sequence[Contingency] = (),
+    **asked: Unpack[spending.Asked],
 ) -> Release[FloatArray]:
     """Release the last iterate of the private damped Newton method.
 
     Args:
         losses: The records' losses with their public constants.
-        epsilon: Positive.
-        delta: In (0, 1).
         steps: T.
         gradient_share: Of the budget, strictly between 0 and 1; the curvature has the rest.
         start: Public; default 0.
-        neighbors: The relation that the noise is for.
-        ledger: Charged before noise is drawn, with ``dataset`` as the name.
-        dataset: Name of the data set in the ledger.
-        random_state: None for the operating system's randomness; an integer reproduces a run and
-            marks the release as not private.
-        contingencies: Further conditions for the guarantee to state.
+        **asked: Epsilon, delta, who pays and with what randomness:
+            :class:`oracle_dp.mechanisms.spending.Asked`.
 
     Returns:
         w of shape ``(d,)`` with its guarantee, rho-zCDP included.
@@ -74,15 +61,7 @@ def damped_newton(
         ParameterError: A parameter is out of range or a constant infinite. Nothing is charged.
         LedgerError: The budget does not allow the charge. Nothing is charged.
     """
-    target = spending.read_target(
-        epsilon=epsilon,
-        delta=delta,
-        neighbors=neighbors,
-        ledger=ledger,
-        dataset=dataset,
-        random_state=random_state,
-        contingencies=contingencies,
-    )
+    target = spending.read_target(asked)
     require_bounded(losses, target.neighbors, curvature=True)
     total = spending.steps(steps)
     share = spending.fraction_of_one("gradient_share", gradient_share)

@@ -23,22 +23,23 @@ Second-Order Methods" (NeurIPS 2023), Algorithm 3 and Section 5.2; deviations in
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from typing import Unpack
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike
 
 from oracle_dp.errors import ParameterError
-from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms import spending
-from oracle_dp.mechanisms.spending import fraction_of_one, noisy, positive, read_target, steps
+from oracle_dp.mechanisms.spending import fraction_of_one, noisy, positive, steps
 from oracle_dp.noise import BitSource
-from oracle_dp.privacy import Contingency, Neighbors, Release
-from oracle_dp.record_losses import RecordLosses, require_bounded, start_point
+from oracle_dp.points import start_point
+from oracle_dp.privacy import Release
+from oracle_dp.record_losses import RecordLosses, require_bounded
 from oracle_dp.second_order import sensitivity
 from oracles.arrays import FloatArray
 from oracles.convex.objective import Curvature
@@ -123,30 +124,18 @@ class DoubleNoise:
 def double_noise_newton(
     losses: RecordLosses,
     *,
-    epsilon: float | Fraction,
-    delta: float | Fraction,
     settings: DoubleNoise | None = None,
     start: ArrayLike | None = None,
-    neighbors: Neighbors | str = Neighbors.REPLACE,
-    ledger: Ledger | None = None,
-    dataset: str | None = None,
-    random_state: int | BitSource | None = None,
-    contingencies: Sequence[Contingency] = (),
+    **asked: Unpack[spending.Asked],
 ) -> Release[FloatArray]:
     """Release the last iterate of double-noise Newton.
 
     Args:
         losses: The records' losses with their public constants.
-        epsilon: Positive.
-        delta: In (0, 1).
         settings: Public; default :class:`DoubleNoise`.
         start: Public; default 0.
-        neighbors: The relation that the noise is for.
-        ledger: Charged before noise is drawn, with ``dataset`` as the name.
-        dataset: Name of the data set in the ledger.
-        random_state: None for the operating system's randomness; an integer reproduces a run and
-            marks the release as not private.
-        contingencies: Further conditions for the guarantee to state.
+        **asked: Epsilon, delta, who pays and with what randomness:
+            :class:`oracle_dp.mechanisms.spending.Asked`.
 
     Returns:
         w of shape ``(d,)`` with its guarantee, rho-zCDP included.
@@ -155,15 +144,7 @@ def double_noise_newton(
         ParameterError: A parameter is out of range or a constant infinite. Nothing is charged.
         LedgerError: The budget does not allow the charge. Nothing is charged.
     """
-    target = read_target(
-        epsilon=epsilon,
-        delta=delta,
-        neighbors=neighbors,
-        ledger=ledger,
-        dataset=dataset,
-        random_state=random_state,
-        contingencies=contingencies,
-    )
+    target = spending.read_target(asked)
     require_bounded(losses, target.neighbors, curvature=True)
     chosen = settings if settings is not None else DoubleNoise()
     if not isinstance(chosen, DoubleNoise):

@@ -19,8 +19,7 @@ accountant and fails on an empty batch; deviations in the proof note.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from fractions import Fraction
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,16 +27,11 @@ from numpy.typing import ArrayLike
 from oracle_dp.errors import ParameterError
 from oracle_dp.first_order.batches import poisson_batch
 from oracle_dp.first_order.sgd import expected_batch, noise_multiplier
-from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms import spending
 from oracle_dp.noise import BitSource
-from oracle_dp.privacy import Contingency, Neighbors, Release
-from oracle_dp.record_losses import (
-    LinearModelLoss,
-    require_bounded,
-    start_point,
-    within_range,
-)
+from oracle_dp.points import start_point, within_range
+from oracle_dp.privacy import Release
+from oracle_dp.record_losses import LinearModelLoss, require_bounded
 from oracle_dp.second_order import sensitivity
 from oracle_dp.second_order.double_noise import SMALLEST_FLOOR, added
 from oracles.arrays import FloatArray
@@ -50,37 +44,25 @@ THEOREM = "double-noise Newton on Poisson batches (docs/theory/second_order.md, 
 def minibatch_newton(
     losses: LinearModelLoss,
     *,
-    epsilon: float | Fraction,
-    delta: float | Fraction,
     batch: int | None = None,
     steps: int = 30,
     curvature: Curvature = "upper",
     floor: float | None = None,
     start: ArrayLike | None = None,
-    neighbors: Neighbors | str = Neighbors.REPLACE,
-    ledger: Ledger | None = None,
-    dataset: str | None = None,
-    random_state: int | BitSource | None = None,
-    contingencies: Sequence[Contingency] = (),
+    **asked: Unpack[spending.Asked],
 ) -> Release[FloatArray]:
     """Release the last iterate of double-noise Newton on Poisson batches (floor added).
 
     Args:
         losses: The records' losses with their public constants.
-        epsilon: Positive.
-        delta: In (0, 1).
         batch: Expected size of each batch, from 1 to ``losses.size``. Default: a fifth of it.
         steps: T.
         curvature: ``"upper"`` or ``"hessian"``.
         floor: Added to every eigenvalue; public. Default: the balance of bias and noise at the
             largest trace that is possible.
         start: Public; default 0.
-        neighbors: The relation that the noise is for.
-        ledger: Charged before noise is drawn, with ``dataset`` as the name.
-        dataset: Name of the data set in the ledger.
-        random_state: None for the operating system's randomness; an integer reproduces a run and
-            marks the release as not private.
-        contingencies: Further conditions for the guarantee to state.
+        **asked: Epsilon, delta, who pays and with what randomness:
+            :class:`oracle_dp.mechanisms.spending.Asked`.
 
     Returns:
         w of shape ``(d,)`` with its guarantee; its rho is None, zCDP not being what was composed.
@@ -89,15 +71,7 @@ def minibatch_newton(
         ParameterError: A parameter is out of range or a constant infinite. Nothing is charged.
         LedgerError: The budget does not allow the charge. Nothing is charged.
     """
-    target = spending.read_target(
-        epsilon=epsilon,
-        delta=delta,
-        neighbors=neighbors,
-        ledger=ledger,
-        dataset=dataset,
-        random_state=random_state,
-        contingencies=contingencies,
-    )
+    target = spending.read_target(asked)
     require_bounded(losses, target.neighbors, curvature=True)
     if curvature not in ("hessian", "upper"):
         raise ParameterError(f"curvature: 'hessian' or 'upper' expected, not {curvature!r}")

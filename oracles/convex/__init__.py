@@ -6,6 +6,7 @@ from oracles.convex.minimum import ConvexMinimum
 from oracles.convex.newton import Newton
 from oracles.convex.objective import MeanLoss
 from oracles.convex.programs import hinge_program, ramp_program
+from oracles.convex.row_set import RowSet, StreamedRows
 from oracles.convex.rows import Rows
 
 __all__ = [
@@ -18,8 +19,10 @@ __all__ = [
     "MeanLoss",
     "Newton",
     "Ramp",
+    "RowSet",
     "Rows",
     "Squared",
+    "StreamedRows",
     "hinge_program",
     "ramp_program",
 ]

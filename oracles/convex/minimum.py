@@ -104,15 +104,15 @@ def certified(
     oracle: str,
 ) -> ConvexMinimum:
     """The point with its proof, computed from the problem's data alone."""
-    rounding = problem.rounding(w)
-    length = residual(problem.gradient(w), w, radius) + rounding
+    there = problem.expansion(w, curvature=None)
+    length = residual(there.gradient, w, radius) + problem.rounding(w)
     mu = problem.ridge
     reach = 2 * radius * length if math.isfinite(radius) else math.inf
     strong = length**2 / (2 * mu) if mu > 0 else math.inf
     return ConvexMinimum(
         status=Status.OPTIMAL if length <= tolerance else Status.STOPPED,
         value=w,
-        objective=problem.value(w),
+        objective=there.value,
         gradient_norm=length,
         suboptimality=min(strong, reach),
         distance=length / mu if mu > 0 else math.inf,

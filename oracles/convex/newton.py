@@ -1,4 +1,4 @@
-"""Newton's method with a line search, over R^d or a ball: few passes over the rows, O(d^3) each."""
+"""Newton's method with a line search, over R^d or a ball: a pass over the rows a step."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 
 from oracles.arrays import FloatArray, vector
 from oracles.convex.minimum import ConvexMinimum, certified, inside, require_smooth, residual
-from oracles.convex.objective import MeanLoss
+from oracles.convex.objective import Expansion, MeanLoss
 
 _DECREASE = 1e-4
 _RISE = 1e-12
@@ -53,18 +53,17 @@ class Newton:
         """
         require_smooth(problem, self.radius, self.tolerance)
         w = inside(vector("start", start, problem.dimension, 0.0), self.radius)
-        value = problem.value(w)
+        near = problem.expansion(w)
         done = 0
         for done in range(self.max_iterations + 1):
-            gradient, hessian = problem.second_order(w)
-            length = residual(gradient, w, self.radius)
+            length = residual(near.gradient, w, self.radius)
             if length + problem.rounding(w) <= self.tolerance or done == self.max_iterations:
                 break
-            step = model_minimum(gradient, hessian, w, self.radius) - w
-            moved, new = _search(problem, w, value, float(gradient @ step), step)
-            if moved is w:
+            step = model_minimum(near.gradient, near.matrix, w, self.radius) - w
+            found = _search(problem, w, near, step, self.radius)
+            if found is None:
                 break
-            w, value = inside(moved, self.radius), new
+            w, near = found
         return certified(
             problem,
             w,
@@ -106,14 +105,19 @@ def model_minimum(
 
 
 def _search(
-    problem: MeanLoss, w: FloatArray, value: float, slope: float, step: FloatArray
-) -> tuple[FloatArray, float]:
-    """A point on the segment with enough decrease, and its objective; w itself if none is found."""
+    problem: MeanLoss, w: FloatArray, near: Expansion, step: FloatArray, radius: float
+) -> tuple[FloatArray, Expansion] | None:
+    """A point on the segment with enough decrease, and what is known there; None if none is found.
+
+    The whole step is nearly always good enough, so derivatives there are taken in the same pass.
+    """
+    slope, slack = float(near.gradient @ step), _RISE * max(1.0, abs(near.value))
     fraction = 1.0
     for _ in range(60):
-        moved = w + fraction * step
-        new = problem.value(moved)
-        if new <= value + _DECREASE * fraction * slope + _RISE * max(1.0, abs(value)):
-            return moved, new
+        moved = inside(w + fraction * step, radius)
+        there = problem.expansion(moved) if fraction == 1.0 else None
+        new = problem.value(moved) if there is None else there.value
+        if new <= near.value + _DECREASE * fraction * slope + slack:
+            return moved, there or problem.expansion(moved)
         fraction /= 2
-    return w, value
+    return None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from oracles.arrays import FloatArray, vector
 from oracles.convex.losses import Logistic, MarginLoss
+from oracles.convex.row_set import RowSet
 from oracles.convex.rows import Rows
 from oracles.errors import ProblemError
 
@@ -20,11 +21,26 @@ Curvature = Literal["hessian", "upper"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class Expansion:
+    """An objective near a point. What was not asked for holds nothing of the rows.
+
+    Attributes:
+        value: There.
+        gradient: Shape ``(d,)``.
+        matrix: The curvature, shape ``(d, d)``, symmetric; ``(0, 0)`` if not asked for.
+    """
+
+    value: float
+    gradient: FloatArray
+    matrix: FloatArray
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class MeanLoss:
     """``sum_i weight_i phi(<z_i, w>) / divisor + <linear, w> + (ridge / 2) |w|^2``.
 
     Args:
-        rows: The signed rows.
+        rows: The signed rows, in memory or streamed.
         loss: phi.
         divisor: Positive; default: the total weight, at least 1.
         linear: Shape ``(d,)``; default zero.
@@ -34,7 +50,7 @@ class MeanLoss:
         ProblemError: A parameter is out of range.
     """
 
-    rows: Rows
+    rows: RowSet
     loss: MarginLoss
     divisor: float
     linear: FloatArray
@@ -42,7 +58,7 @@ class MeanLoss:
 
     def __init__(
         self,
-        rows: Rows,
+        rows: RowSet,
         *,
         loss: MarginLoss | None = None,
         divisor: float | None = None,
@@ -70,17 +86,11 @@ class MeanLoss:
 
     def value(self, w: FloatArray) -> float:
         """The objective at w."""
-        total = 0.0
-        for block in self.rows.blocks():
-            total += float(block.weights @ self.loss.value(block.margins(w)))
-        return total / self.divisor + float(self.linear @ w) + self.ridge / 2 * float(w @ w)
+        return self.expansion(w, derivatives=False, curvature=None).value
 
     def gradient(self, w: FloatArray) -> FloatArray:
         """The gradient at w, shape ``(d,)``."""
-        out = np.zeros(self.dimension)
-        for block in self.rows.blocks():
-            block.add_combination(block.weights * self.loss.slope(block.margins(w)), out)
-        return out / self.divisor + self.linear + self.ridge * w
+        return self.expansion(w, value=False, curvature=None).gradient
 
     def second_order(
         self, w: FloatArray, curvature: Curvature = "hessian"
@@ -90,29 +100,43 @@ class MeanLoss:
         Returns:
             Shapes ``(d,)`` and ``(d, d)``, the latter symmetric.
         """
-        slope, bend = self.loss.slope, self.loss.curvature
-        if curvature == "upper":
-            bend = self.loss.upper_curvature
-        out = np.zeros(self.dimension)
-        moment = np.zeros((self.dimension, self.dimension))
-        for block in self.rows.blocks():
-            margins = block.margins(w)
-            block.add_combination(block.weights * slope(margins), out)
-            block.add_second_moment(block.weights * bend(margins), moment)
-        lower = np.tril(moment, -1)
-        matrix = (lower + lower.T + np.diag(np.diag(moment))) / self.divisor
-        matrix[np.diag_indices_from(matrix)] += self.ridge
-        return out / self.divisor + self.linear + self.ridge * w, matrix
+        found = self.expansion(w, value=False, curvature=curvature)
+        return found.gradient, found.matrix
 
-    @cached_property
+    def expansion(
+        self,
+        w: FloatArray,
+        *,
+        value: bool = True,
+        derivatives: bool = True,
+        curvature: Curvature | None = "hessian",
+    ) -> Expansion:
+        """What is asked for of the objective at w, in one pass over the rows.
+
+        Args:
+            w: Shape ``(d,)``.
+            value: Whether the value is.
+            derivatives: Whether the gradient is.
+            curvature: Which curvature matrix is, if any.
+        """
+        sums = _Sums.nothing(self.dimension, curvature is not None)
+        asked = _SumsAt(self.loss, w, value, derivatives, curvature)
+        for part in self.rows.map(asked):
+            sums.add(part)
+        tilt, ridge = self.linear, self.ridge
+        lower = np.tril(sums.moment, -1)
+        matrix = (lower + lower.T + np.diag(np.diag(sums.moment))) / self.divisor
+        matrix[np.diag_indices_from(matrix)] += ridge
+        return Expansion(
+            value=sums.value / self.divisor + float(tilt @ w) + ridge / 2 * float(w @ w),
+            gradient=sums.slopes / self.divisor + tilt + ridge * w,
+            matrix=matrix,
+        )
+
+    @property
     def mean_square(self) -> float:
         """``sum_i weight_i |z_i|^2 / divisor``, at least the largest eigenvalue of its matrix."""
-        return float(self.rows.weights @ self.rows.norms() ** 2) / self.divisor
-
-    @cached_property
-    def largest_norm(self) -> float:
-        """Of a row; 0 without rows."""
-        return float(self.rows.norms().max(initial=0.0))
+        return self.rows.sum_of_squares / self.divisor
 
     def rounding(self, w: FloatArray) -> float:
         """A bound on the error of :meth:`gradient` in floating point, in Euclidean norm.
@@ -123,11 +147,55 @@ class MeanLoss:
         """
         unit = 2.0**-53
         size = float(np.linalg.norm(w))
-        slopes = min(self.loss.lipschitz, 1.0 + self.loss.smoothness * self.largest_norm * size)
+        longest = self.rows.largest_norm
+        slopes = min(self.loss.lipschitz, 1.0 + self.loss.smoothness * longest * size)
         weight = self.rows.total_weight / self.divisor
-        shift = 1.01 * (self.dimension + 2) * unit * self.largest_norm * size
+        shift = 1.01 * (self.dimension + 2) * unit * longest * size
         per_row = self.loss.smoothness * shift
         combined = 1.01 * (self.rows.n_rows + 10) * unit * slopes
         tail = 4 * unit * (float(np.linalg.norm(self.linear)) + self.ridge * size)
         # Entry by entry the bound is on |z_ij|; summed over columns it is on the rows' norms.
-        return weight * self.largest_norm * (per_row + combined) + tail
+        return weight * longest * (per_row + combined) + tail
+
+
+@dataclass(eq=False)
+class _Sums:
+    """Sums over rows: losses, slopes, and the lower triangle of the second moment."""
+
+    value: float
+    slopes: FloatArray
+    moment: FloatArray
+
+    @classmethod
+    def nothing(cls, dimension: int, curved: bool) -> _Sums:
+        side = dimension if curved else 0
+        return cls(0.0, np.zeros(dimension), np.zeros((side, side)))
+
+    def add(self, other: _Sums) -> None:
+        self.value += other.value
+        self.slopes += other.slopes
+        self.moment += other.moment
+
+
+@dataclass(frozen=True, eq=False)
+class _SumsAt:
+    """One part's sums at a point."""
+
+    loss: MarginLoss
+    w: FloatArray
+    valued: bool
+    sloped: bool
+    curvature: Curvature | None
+
+    def __call__(self, parts: Iterable[Rows]) -> _Sums:
+        loss, sums = self.loss, _Sums.nothing(len(self.w), self.curvature is not None)
+        bend = loss.upper_curvature if self.curvature == "upper" else loss.curvature
+        for block in (block for rows in parts for block in rows.blocks()):
+            margins = block.margins(self.w)
+            if self.valued:
+                sums.value += float(block.weights @ loss.value(margins))
+            if self.sloped:
+                block.add_combination(block.weights * loss.slope(margins), sums.slopes)
+            if self.curvature is not None:
+                block.add_second_moment(block.weights * bend(margins), sums.moment)
+        return sums

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
-from scipy.linalg.blas import dsyrk
+from numpy.typing import ArrayLike, NDArray
 
 from oracles.arrays import FloatArray, floats
+from oracles.convex._blocks import Block, DenseBlock, SparseBlock
 from oracles.errors import ProblemError
+
+ResultT = TypeVar("ResultT")
 
 BLOCK_BYTES = 1 << 19
 """Of rows at a time: a block is read from memory once and served from the cache after that."""
@@ -72,6 +75,25 @@ class Rows:
         """Sum of the weights: the number of records, when weights count them."""
         return float(self.weights.sum())
 
+    @cached_property
+    def largest_norm(self) -> float:
+        """See :class:`RowSet`."""
+        return float(self.norms().max(initial=0.0))
+
+    @cached_property
+    def sum_of_squares(self) -> float:
+        """See :class:`RowSet`."""
+        return float(self.weights @ self.norms() ** 2)
+
+    def map(self, function: Callable[[Iterable[Rows]], ResultT]) -> Iterator[ResultT]:
+        """See :class:`RowSet`; one part, all of the rows."""
+        yield function((self,))
+
+    def sampled(self, records: NDArray[np.int64]) -> Rows:
+        """See :class:`RowSet`."""
+        ends = np.cumsum(self.weights)
+        return self.taken(np.searchsorted(ends, records, side="right")).counted_once()
+
     def norms(self) -> FloatArray:
         """Euclidean norm of each row, shape ``(n,)``."""
         if isinstance(self.matrix, np.ndarray):
@@ -99,6 +121,33 @@ class Rows:
     def divided(self, factor: float) -> Rows:
         """Every row divided by a positive number."""
         return self if factor == 1 else self._with(self.matrix / factor, self.weights)
+
+    def signed(self, labels: ArrayLike) -> Rows:
+        """Every row times its label.
+
+        Raises:
+            ProblemError: There is not one label, -1 or 1, per row.
+        """
+        signs = _labels(labels)
+        if signs is None or len(signs) != self.n_rows:
+            raise ProblemError("labels: one per row of features expected")
+        return self._with(_times(self.matrix, signs), self.weights)
+
+    def with_constant(self, value: float) -> Rows:
+        """The rows with a last column of one value."""
+        constant = np.full((self.n_rows, 1), value)
+        if isinstance(self.matrix, np.ndarray):
+            return self._with(np.hstack([self.matrix, constant]), self.weights)
+        # hstack would be slower by far: its columns are not taken to be in order.
+        n, d, old = self.n_rows, self.dimension, self.matrix
+        ends = old.indptr[1:]
+        data, indices = (
+            np.insert(entries, ends, last)
+            for entries, last in ((old.data, value), (old.indices, d))
+        )
+        ends_of_rows = old.indptr + np.arange(n + 1, dtype=old.indptr.dtype)
+        matrix = sp.csr_array((data, indices, ends_of_rows), shape=(n, d + 1))
+        return self._with(matrix, self.weights)
 
     def taken(self, chosen: Any) -> Rows:
         """The rows at the chosen positions."""
@@ -130,59 +179,6 @@ class Rows:
                 yield SparseBlock(self.matrix, start, stop, self.weights[start:stop])
 
 
-class DenseBlock:
-    """Consecutive rows of an array."""
-
-    def __init__(self, rows: FloatArray, weights: FloatArray) -> None:
-        self.rows = rows
-        self.weights = weights
-
-    def margins(self, w: FloatArray) -> FloatArray:
-        """``Z w``."""
-        return np.asarray(self.rows @ w)
-
-    def add_combination(self, coefficients: FloatArray, out: FloatArray) -> None:
-        """``out += Z' coefficients``."""
-        out += coefficients @ self.rows
-
-    def add_second_moment(self, coefficients: FloatArray, out: FloatArray) -> None:
-        """Lower triangle of ``out += Z' diag(coefficients) Z``, nonnegative coefficients."""
-        scaled = self.rows * np.sqrt(coefficients)[:, None]
-        # The transposes are Fortran-ordered views, so BLAS works in place and on half the matrix.
-        dsyrk(1.0, scaled.T, beta=1.0, c=out.T, trans=0, lower=0, overwrite_c=1)
-
-
-class SparseBlock:
-    """Consecutive rows of a compressed sparse matrix."""
-
-    def __init__(self, rows: sp.csr_array, start: int, stop: int, weights: FloatArray) -> None:
-        self.parts = rows.data, rows.indices, rows.indptr[start : stop + 1]
-        self.weights = weights
-
-    def margins(self, w: FloatArray) -> FloatArray:
-        """``Z w``."""
-        from oracles.convex import _kernels
-
-        out = np.empty(len(self.weights))
-        _kernels.margins(*self.parts, w, out)
-        return out
-
-    def add_combination(self, coefficients: FloatArray, out: FloatArray) -> None:
-        """``out += Z' coefficients``."""
-        from oracles.convex import _kernels
-
-        _kernels.add_combination(*self.parts, coefficients, out)
-
-    def add_second_moment(self, coefficients: FloatArray, out: FloatArray) -> None:
-        """Lower triangle of ``out += Z' diag(coefficients) Z``."""
-        from oracles.convex import _kernels
-
-        _kernels.add_second_moment(*self.parts, coefficients, out.reshape(-1))
-
-
-Block = DenseBlock | SparseBlock
-
-
 def _labels(given: ArrayLike | None) -> FloatArray | None:
     if given is None:
         return None
@@ -199,7 +195,7 @@ def _signed(features: Any, labels: FloatArray | None) -> FloatArray | sp.csr_arr
         matrix: Any = sp.csr_array(features, dtype=np.float64, copy=True)
         matrix.sum_duplicates()  # Sorts the columns too, as the kernels need.
     else:
-        matrix = np.ascontiguousarray(floats("features", features))
+        matrix = floats("features", features)
     if matrix.ndim != 2 or matrix.shape[1] < 1:
         raise ProblemError(
             f"features: shape (n, d) with d >= 1 expected, shape {matrix.shape} given"

@@ -87,7 +87,7 @@ def test_bounds_at_which_norms_under_or_overflow_are_refused(bound: float) -> No
 def test_extreme_bounds_that_are_allowed_clip(bound: float) -> None:
     features = np.array([[1e-165, 1e-165], [bound, bound], [1e150, 0.0]])
     losses = LinearModelLoss.from_data(features, np.ones(3), norm_bound=bound)
-    assert losses.problem.largest_norm <= 1 + 1e-15
+    assert losses.problem.rows.largest_norm <= 1 + 1e-15
 
 
 def test_a_size_beyond_integers_of_floats_is_refused() -> None:

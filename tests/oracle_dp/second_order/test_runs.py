@@ -456,3 +456,15 @@ def test_losses_of_any_rank_go_through_add() -> None:
     accuracy = (losses._p(release.value).argmax(axis=1) == classes).mean()
     assert accuracy > 0.9
     assert ContingencyKind.CALLER in {c.kind for c in release.guarantee.contingencies}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_nothing_is_asked_for_that_a_mechanism_does_not_know(name) -> None:
+    losses = data(n=20)
+    # Not even what would make a delta of 0 acceptable.
+    with pytest.raises(TypeError, match="'pure'"):
+        ALL[name](losses, epsilon=1.0, pure=True)
+    with pytest.raises(TypeError, match="epsilon"):
+        ALL[name](losses, delta=1e-6)
+    with pytest.raises(ParameterError, match="delta"):
+        ALL[name](losses, epsilon=1.0)
