@@ -48,6 +48,8 @@ from oracle_dp.privacy import Contingency, Guarantee, Neighbors, Release
 from oracle_dp.sensitivity import ASSERTED, is_proved
 from oracles import Certificate, Limits, Solution
 from oracles.coordinates import OneHotProblem, SphereProblem
+from oracles.released import ReleasedVariables
+from oracles.verdict import LEAST_GAP
 
 ValueT = TypeVar("ValueT")
 
@@ -147,6 +149,8 @@ def opdisc(
     relation = Neighbors.parse(neighbors)
     promise = _promise(perturbation, target, most, relation, sensitivity_source, within_gap)
     _check(problem, perturbation, within)
+    if within_gap is not None and isinstance(problem, ReleasedVariables):
+        _check_gap(within_gap, perturbation.scale)
     charge_before_noise(
         ledger,
         dataset,
@@ -225,6 +229,20 @@ def _check(problem: OneHotProblem[ValueT], perturbation: Perturbation, limits: L
         problem.check(scale=scale, limits=limits)
     else:
         _sphere(problem).check(scale=scale, total=perturbation.limit, limits=limits)
+
+
+def _check_gap(gap: Fraction, scale: int) -> None:
+    """Refuse what only an integer objective would be released with, before the charge.
+
+    Raises:
+        ParameterError: The gap is less than the margin of every fractional objective.
+    """
+    least = Fraction(LEAST_GAP) / scale
+    if gap <= least:
+        raise ParameterError(
+            f"gap: more than {float(least):g} expected, which is taken off for a solver's floats; "
+            "below, whether a run is refused would say whether the objective is integer"
+        )
 
 
 def _perturbed_minimum(
