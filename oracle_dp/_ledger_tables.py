@@ -247,7 +247,7 @@ def _named(name: str) -> str:
 def _sound_entries() -> Iterator[None]:
     try:
         yield
-    except (ValueError, ZeroDivisionError) as error:
+    except (TypeError, ValueError, ZeroDivisionError) as error:  # TypeError: a figure is no text.
         raise LedgerFileError(
             f"ledger: an entry of the file is damaged ({error}); restore it from a backup"
         ) from error

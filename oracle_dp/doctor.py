@@ -81,11 +81,14 @@ def load_backend(name: str) -> Oracle:
         sys.path.append(os.getcwd())  # As 'python -m' does, and a console script does not.
     try:
         made: Any = getattr(importlib.import_module(module), attribute)()
-    except (ImportError, AttributeError, TypeError) as error:
+        known = isinstance(made, Oracle) and isinstance(made.name, str)
+    # Anything else too, an exit with code 0 above all: it would pass for a report without a fault.
+    except (Exception, SystemExit) as error:
         raise ParameterError(f"backend: {name!r} cannot be made ({error})") from None
-    if not isinstance(made, Oracle):
+    if not known:
         raise ParameterError(f"backend: {name!r} is no oracle: it needs 'name' and 'minimize'")
-    return made
+    oracle: Oracle = made
+    return oracle
 
 
 def _named(oracle: Oracle) -> str:

@@ -75,10 +75,11 @@ class Solution(Generic[ValueT]):
 
     @property
     def gap(self) -> float:
-        """Objective minus bound, at least 0; infinite without a point or a bound."""
+        """Objective minus bound, at least 0; infinite without a point or a bound, and for NaN."""
         if self.objective is None or self.bound == -math.inf:
             return math.inf
-        return float(max(0, self.objective - self.bound))
+        gap = self.objective - self.bound
+        return math.inf if math.isnan(gap) else float(max(0, gap))
 
     def require_point(self) -> ValueT:
         """The point, or the error that says why there is none.

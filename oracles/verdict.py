@@ -47,6 +47,9 @@ bound for one in 6,500 with sums from 1e7 on, and for none of 75,000 below."""
 _ABSOLUTE_MARGIN = 1e-4
 _RELATIVE_MARGIN = 1e-10
 
+LEAST_GAP = 2 * _ABSOLUTE_MARGIN
+"""No fractional objective is proven within less: :func:`gap_margin` alone is as much."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Claim:

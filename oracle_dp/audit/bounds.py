@@ -32,7 +32,12 @@ def event_epsilon(first: float, second: float, *, delta: float) -> float:
 
     Returns:
         A lower bound on epsilon; ``-inf`` where nothing is shown, ``inf`` where no epsilon will do.
+
+    Raises:
+        ParameterError: One of them is NaN, which would look like nothing shown.
     """
+    if math.isnan(first) or math.isnan(second):
+        raise ParameterError("first, second: probabilities expected, not NaN")
     if first - delta <= ROUNDING * first:
         return -math.inf
     if second <= 0:
@@ -58,7 +63,8 @@ def exact_epsilon(
     """
     check_delta(delta)
     for name, law in (("first", first), ("second", second)):
-        if min(law.values(), default=0.0) < 0 or abs(math.fsum(law.values()) - 1) > 1e-6:
+        # NaN makes both comparisons false, and is no law.
+        if not (min(law.values(), default=0.0) >= 0 and abs(math.fsum(law.values()) - 1) <= 1e-6):
             raise ParameterError(f"{name}: probabilities that add up to 1 expected")
     return max(0.0, _one_way(first, second, delta), _one_way(second, first, delta))
 

@@ -63,11 +63,13 @@ def _progress(audits: list[Audit]) -> Iterator[Any]:
 
 
 def _entry(finding: Finding) -> dict[str, Any]:
-    audit = finding.audit
+    audit, measured = finding.audit, finding.measured
+    if math.isnan(measured):  # JSON has none; what is no number is never as expected.
+        measured = 0.0 if audit.expected_violation else math.inf
     return {
         "mechanism": audit.name,
         "claimed": audit.claimed,
-        "measured": min(sys.float_info.max, finding.measured),  # also for NaN, which JSON has not
+        "measured": min(sys.float_info.max, measured),
         "expected_violation": audit.expected_violation,
         "delta": audit.delta,
         "method": audit.method.value,

@@ -89,6 +89,18 @@ def cell_differences(cells: CellTable) -> IntArray:
     return differences
 
 
+def noisy_differences(
+    cells: CellTable, *, epsilon: Fraction, neighbors: Neighbors, source: BitSource
+) -> IntArray:
+    """All that the mechanism sees of the data: what follows is post-processing."""
+    exponent = _exponent(epsilon, neighbors)
+    return noisy_counts(cell_differences(cells), exponent=exponent, source=source)
+
+
+def _exponent(epsilon: Fraction, neighbors: Neighbors) -> Fraction:
+    return epsilon / L1_SENSITIVITY[neighbors]
+
+
 def counts_zero_one(
     cells: CellTable,
     *,
@@ -128,8 +140,7 @@ def counts_zero_one(
     """
     target = positive_rational("epsilon", epsilon)
     relation = Neighbors.parse(neighbors)
-    exponent = target / L1_SENSITIVITY[relation]
-    if exponent < SMALLEST_ARRAY_EXPONENT:
+    if _exponent(target, relation) < SMALLEST_ARRAY_EXPONENT:
         raise ParameterError(f"epsilon: {epsilon!r} is too small: noise would exceed 64 bits")
     values = public_values(cells, weights)
     _check_domain(cells.levels)
@@ -149,7 +160,7 @@ def counts_zero_one(
         contingencies=(*contingencies, *conditions(source, Limits())),
     )
     charge_before_noise(ledger, dataset, mechanism=MECHANISM, epsilon=target, neighbors=relation)
-    noisy = noisy_counts(cell_differences(cells), exponent=exponent, source=source)
+    noisy = noisy_differences(cells, epsilon=target, neighbors=relation, source=source)
     return Release(best_found(noisy, cells.levels, values, within), guarantee)
 
 

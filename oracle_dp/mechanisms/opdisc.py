@@ -48,6 +48,8 @@ from oracle_dp.privacy import Contingency, Guarantee, Neighbors, Release
 from oracle_dp.sensitivity import ASSERTED, is_proved
 from oracles import Certificate, Limits, Solution
 from oracles.coordinates import OneHotProblem, SphereProblem
+from oracles.released import ReleasedVariables
+from oracles.verdict import LEAST_GAP
 
 ValueT = TypeVar("ValueT")
 
@@ -112,7 +114,8 @@ def opdisc(
 
     Returns:
         The minimiser with its guarantee: pure epsilon and rho = epsilon^2 / 2, or, with Gaussian
-        noise, (epsilon, delta).
+        noise, (epsilon, delta). With a gap its certificate is ``bounded``, also where the oracle
+        proved more: whether it did depends on the data.
 
     Raises:
         ParameterError: A parameter is out of range, or the loss is not integer and there is no
@@ -146,6 +149,8 @@ def opdisc(
     relation = Neighbors.parse(neighbors)
     promise = _promise(perturbation, target, most, relation, sensitivity_source, within_gap)
     _check(problem, perturbation, within)
+    if within_gap is not None and isinstance(problem, ReleasedVariables):
+        _check_gap(within_gap, perturbation.scale)
     charge_before_noise(
         ledger,
         dataset,
@@ -156,14 +161,16 @@ def opdisc(
     )
     solution = _perturbed_minimum(problem, perturbation, source, within)
     value = _require(solution, within_gap, perturbation.scale)
-    solver = None if solution.certificate is Certificate.EXACT else solution.oracle
+    # Of a gap, whether more was proven says whether the objective is integer: it is not stated.
+    certificate = solution.certificate if within_gap is None else Certificate.BOUNDED
+    solver = None if certificate is Certificate.EXACT else solution.oracle
     vouched = not is_proved(sensitivity_source)
     met = conditions(source, within, solver=solver, vouched=vouched, gap=within_gap)
     return Release(
         value,
         replace(
             promise,
-            certificate=solution.certificate,
+            certificate=certificate,
             contingencies=(*contingencies, *met),
         ),
     )
@@ -222,6 +229,20 @@ def _check(problem: OneHotProblem[ValueT], perturbation: Perturbation, limits: L
         problem.check(scale=scale, limits=limits)
     else:
         _sphere(problem).check(scale=scale, total=perturbation.limit, limits=limits)
+
+
+def _check_gap(gap: Fraction, scale: int) -> None:
+    """Refuse what only an integer objective would be released with, before the charge.
+
+    Raises:
+        ParameterError: The gap is less than the margin of every fractional objective.
+    """
+    least = Fraction(LEAST_GAP) / scale
+    if gap <= least:
+        raise ParameterError(
+            f"gap: more than {float(least):g} expected, which is taken off for a solver's floats; "
+            "below, whether a run is refused would say whether the objective is integer"
+        )
 
 
 def _perturbed_minimum(

@@ -228,8 +228,8 @@ FAULTS = [
         "oracle_dp/mechanisms/counts.py",
         "    charge_before_noise(ledger, dataset, mechanism=MECHANISM, epsilon=target, "
         "neighbors=relation)\n"
-        "    noisy = noisy_counts(cell_differences(cells), exponent=exponent, source=source)\n",
-        "    noisy = noisy_counts(cell_differences(cells), exponent=exponent, source=source)\n"
+        "    noisy = noisy_differences(cells, epsilon=target, neighbors=relation, source=source)\n",
+        "    noisy = noisy_differences(cells, epsilon=target, neighbors=relation, source=source)\n"
         "    charge_before_noise(ledger, dataset, mechanism=MECHANISM, epsilon=target, "
         "neighbors=relation)\n",
         (f"{M}/test_base.py",),

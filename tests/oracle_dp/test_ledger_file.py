@@ -182,6 +182,7 @@ UNSOUND: list[tuple[str, Callable[[Path], Any], str]] = [
     ("scribbled", scribbled, "damaged"),
     ("no tables", altered("DROP TABLE charges"), "no such table"),
     ("no number", altered("UPDATE budgets SET epsilon = 'much'"), "damaged"),
+    ("no text", altered("UPDATE budgets SET epsilon = X'31'"), "damaged"),
     ("no relation", altered("UPDATE budgets SET neighbors = 'friends'"), "damaged"),
     ("no denominator", altered("UPDATE budgets SET delta = '1/0'"), "damaged"),
     (

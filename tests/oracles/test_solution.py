@@ -35,6 +35,8 @@ def test_the_gap_is_infinite_without_a_point_or_a_bound():
     assert solution(Status.STOPPED, "x", 5, 5.0000001).gap == 0
     assert solution(Status.STOPPED, None, None, 3).gap == INF
     assert solution(Status.STOPPED, "x", 5, -INF).gap == INF
+    for objective, bound in ((math.nan, 5), (5, math.nan), (INF, INF)):
+        assert solution(Status.STOPPED, "x", objective, bound).gap == INF
 
 
 @pytest.mark.parametrize(

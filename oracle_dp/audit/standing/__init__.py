@@ -79,14 +79,19 @@ class Finding:
 
     @property
     def as_expected(self) -> bool:
-        """Whether a violation was found where one is known, and only there."""
-        return self.violates == self.audit.expected_violation
+        """Whether a violation was found where one is known, and only there.
+
+        NaN, or a claim that is no number, is never as expected.
+        """
+        if self.audit.expected_violation:
+            return self.measured > self.audit.claimed
+        return not self.violates
 
     @property
     def verdict(self) -> str:
         """For a person."""
         if self.audit.expected_violation:
-            return "found out" if self.violates else "MISSED: the audit is blind"
+            return "found out" if self.as_expected else "MISSED: the audit is blind"
         return "VIOLATED" if self.violates else "holds"
 
 

@@ -1,5 +1,8 @@
 """Audits of objective perturbation: every lift with every noise, in closed form and from draws.
 
+With a gap the oracle is the worst there can be: on one data set it returns a point whenever the gap
+allows that, on the other only where it must.
+
 In closed form on the instances of :mod:`oracle_dp.audit.counterexamples`, with the perturbation
 that the mechanism itself calibrates; ties are broken by an adversary. From draws on two points
 whose losses move in opposite directions.
@@ -7,7 +10,8 @@ whose losses move in opposite directions.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
@@ -35,7 +39,10 @@ from oracle_dp.mechanisms.perturbation import (
 )
 from oracle_dp.mechanisms.radial import GammaNormNoise
 from oracle_dp.noise import BitSource
-from oracles.finite import FiniteTable
+from oracles import Certificate, Limits, Solution, Status
+from oracles.finite import FiniteTable, IntArray
+from oracles.oracle import UNLIMITED
+from oracles.total import TotalReward
 
 EPSILON = 1.0
 DELTA = 1e-3
@@ -52,6 +59,15 @@ VARIANTS = [
 
 DRAWN = ("one_hot", "centred_binary")
 """Lifts that two points suffice for; of ``pi`` they show next to nothing, whatever its noise."""
+
+GAP = 3
+"""More than the sensitivity, so that noise for the sensitivity alone, or for the sensitivity and
+the gap, shows."""
+
+Preferring = tuple[Sequence[int], int]
+
+GAP_PAIR: tuple[Preferring, Preferring] = (((7, 1), 0), ((8, 0), 1))
+"""Losses, and the point that the oracle would rather return; the other one is seen."""
 
 EXAMPLES = [*((1, halfspace(n)) for n in (1, 2, 5, 11)), *((d, parity(d)) for d in (1, 2, 3, 8))]
 """Dimensions, and instances of them."""
@@ -79,7 +95,14 @@ def audits() -> list[Audit]:
             for (method, how, measure), delta in zip(methods, deltas, strict=True)
             if method is Method.EXACT or lift in DRAWN
         ]
-    return found
+    with_gap = Audit(
+        mechanism="opdisc",
+        variant="one_hot, geometric, gap, draws",
+        claimed=EPSILON,
+        method=Method.DRAWS,
+        measure=lambda seed: audit_by_draws(within_gap, [GAP_PAIR], draws=DRAWS, random_state=seed),
+    )
+    return [*found, with_gap]
 
 
 def in_closed_form(lift: str, noise: str, _seed: int) -> float:
@@ -143,4 +166,45 @@ def released(
             lift=lift,
             noise=noise,
             random_state=source,
+        ).value
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class WithinGap(FiniteTable):
+    """Two points, and an oracle that returns one of them whenever the gap allows it."""
+
+    preferred: int
+
+    def __init__(self, losses: Sequence[int], preferred: int) -> None:
+        super().__init__(losses)
+        object.__setattr__(self, "preferred", preferred)
+
+    def minimize(
+        self,
+        rewards: Sequence[IntArray],
+        *,
+        scale: int = 1,
+        total: TotalReward | None = None,
+        limits: Limits = UNLIMITED,
+    ) -> Solution[tuple[int, ...]]:
+        """An honest bound, and not always the least of the two."""
+        costs = [
+            int(loss) * scale - int(x) for loss, x in zip(self.losses, rewards[0], strict=True)
+        ]
+        least = min(costs)
+        allowed = costs[self.preferred] <= least + GAP * scale
+        chosen = self.preferred if allowed else 1 - self.preferred
+        return Solution(
+            Status.OPTIMAL, (chosen,), costs[chosen], least, Certificate.BOUNDED, "the worst"
+        )
+
+
+def within_gap(
+    data: tuple[Sequence[int], int], draws: int, source: BitSource
+) -> Iterable[Hashable]:
+    """What objective perturbation releases of what such an oracle returns."""
+    table = WithinGap(*data)
+    for _ in range(draws):
+        yield opdisc(
+            table, epsilon=EPSILON, sensitivity=SENSITIVITY, gap=GAP, random_state=source
         ).value

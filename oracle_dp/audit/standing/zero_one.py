@@ -90,12 +90,14 @@ def classifiers(
 
 
 def noisy(relation: str, cells: CellTable, draws: int, source: BitSource) -> Iterable[Hashable]:
-    """Noisy counts, clipped: what the classifier is then made from."""
-    sensitivity = counts.L1_SENSITIVITY[Neighbors.parse(relation)]
-    exponent = positive_rational("epsilon", EPSILON) / sensitivity
-    differences = counts.cell_differences(cells)
+    """Noisy counts, clipped: what the mechanism makes the classifier from."""
     for _ in range(draws):
-        seen = counts.noisy_counts(differences, exponent=exponent, source=source)
+        seen = counts.noisy_differences(
+            cells,
+            epsilon=positive_rational("epsilon", EPSILON),
+            neighbors=Neighbors.parse(relation),
+            source=source,
+        )
         yield tuple(np.clip(seen, -2, 2).tolist())
 
 

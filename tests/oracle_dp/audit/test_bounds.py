@@ -55,11 +55,24 @@ def test_outcomes_of_one_law_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("law", "delta"), [({"a": 0.5}, 0.0), ({"a": 1.5, "b": -0.5}, 0.0), ({"a": 1.0}, 1.0)]
+    ("law", "delta"),
+    [
+        ({"a": 0.5}, 0.0),
+        ({"a": 1.5, "b": -0.5}, 0.0),
+        ({"a": 1.0}, 1.0),
+        ({"a": math.nan, "b": 0.5}, 0.0),
+        ({"b": 0.5, "a": math.nan}, 0.0),
+    ],
 )
 def test_what_is_no_law_is_refused(law: dict[str, float], delta: float) -> None:
     with pytest.raises(ParameterError):
         exact_epsilon(law, {"a": 1.0}, delta=delta)
+
+
+@pytest.mark.parametrize("pair", [(math.nan, 0.1), (0.5, math.nan)])
+def test_what_is_no_probability_does_not_pass_for_nothing_shown(pair: tuple[float, float]) -> None:
+    with pytest.raises(ParameterError, match="not NaN"):
+        event_epsilon(*pair, delta=0.0)
 
 
 def test_clopper_pearson_against_the_binomial_law() -> None:

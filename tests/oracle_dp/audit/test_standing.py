@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,12 @@ import pytest
 import oracle_dp
 from oracle_dp.audit import standing
 from oracle_dp.audit.standing import Audit, Finding, Method, perturbation, run, standing_set
+from oracle_dp.audit.standing.zero_one import MOVED
 from oracle_dp.errors import ParameterError
 from oracle_dp.mechanisms import counts
 from oracle_dp.privacy import Neighbors
 
+NAN = math.nan
 PACKAGES = ("mechanisms", "first_order", "second_order", "variational")
 
 
@@ -74,6 +77,22 @@ def test_the_audit_by_draws_finds_a_wrong_sensitivity(monkeypatch: pytest.Monkey
     monkeypatch.setitem(counts.L1_SENSITIVITY, Neighbors.REPLACE, 2)
 
 
+@pytest.mark.parametrize("relation", ["replace", "add_remove"])
+def test_the_audit_of_counts_sees_what_the_mechanism_does(
+    relation: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exponent = counts._exponent
+    monkeypatch.setattr(counts, "_exponent", lambda *given: 2 * exponent(*given))
+    assert next(run(standing_set(f"counts ({relation})"), seed=0)).violates
+    used = []
+    seen = counts.noisy_differences
+    monkeypatch.setattr(
+        counts, "noisy_differences", lambda *a, **k: used.append(k) or seen(*a, **k)
+    )
+    counts.counts_zero_one(MOVED[0], epsilon=1, neighbors=relation, random_state=0)
+    assert [(one["epsilon"], one["neighbors"].value) for one in used] == [(1, relation)]
+
+
 def test_the_audit_in_one_run_finds_a_fourfold_epsilon(monkeypatch: pytest.MonkeyPatch) -> None:
     audits = standing_set("exponential (replace, ZeroOne")
     monkeypatch.setattr("oracle_dp.audit.standing.estimators.EPSILON", 4)
@@ -92,7 +111,7 @@ def test_verdicts() -> None:
 
     verdicts = {
         (measured, expected): finding(measured, expected=expected).verdict
-        for measured in (0.5, 1.5)
+        for measured in (0.5, 1.5, NAN)
         for expected in (False, True)
     }
     assert verdicts == {
@@ -100,7 +119,10 @@ def test_verdicts() -> None:
         (1.5, False): "VIOLATED",
         (0.5, True): "MISSED: the audit is blind",
         (1.5, True): "found out",
+        (NAN, False): "VIOLATED",
+        (NAN, True): "MISSED: the audit is blind",
     }
+    assert not any(finding(NAN, expected=expected).as_expected for expected in (False, True))
 
 
 def test_unknown_names_are_refused() -> None:

@@ -58,6 +58,19 @@ def test_a_violation_shows_in_the_exit_code(
     assert json.loads(run("audit", "--json").stdout)[0]["measured"] >= 1.5
 
 
+def test_what_is_no_number_finds_nothing_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    blind = Audit(
+        mechanism="m", variant="v", claimed=1.0, method=Method.EXACT, expected_violation=True,
+        measure=lambda _: math.nan,
+    )  # fmt: skip
+    monkeypatch.setattr(standing, "standing_set", lambda _: [blind])
+    result = run("audit", "--json")
+    assert result.exit_code == 1
+    (entry,) = json.loads(result.stdout)
+    assert entry["measured"] <= entry["claimed"]
+    assert entry["verdict"].startswith("MISSED")
+
+
 def test_a_claim_that_holds_is_not_rounded_above_itself(planted: Callable[[float], None]) -> None:
     planted(0.99999)
     assert "0.999" in run("audit").stdout

@@ -51,6 +51,30 @@ class Sound:
 
 class NoOracle:
     pass
+
+class Leaving:
+    name = "leaving"
+
+    def minimize(self, program, *, limits=None, start=None):
+        raise SystemExit(0)
+
+class Failing(Leaving):
+    def minimize(self, program, *, limits=None, start=None):
+        class OwnError(Exception):
+            pass
+        raise OwnError
+
+class LeavingWhenMade:
+    def __init__(self):
+        raise SystemExit(0)
+
+class Numbered(Leaving):
+    name = 3
+
+class Nameless(Leaving):
+    @property
+    def name(self):
+        raise ValueError
 """
 
 
@@ -79,6 +103,14 @@ def test_a_broken_backend_shows_in_the_exit_code(fakes: Path) -> None:
     entries = json.loads(run("doctor", "--backend", "fake_backends:Broken", "--json").stdout)
     assert {"section", "what", "severity", "detail"} == set(entries[0])
     assert sum(entry["severity"] == "unsafe" for entry in entries) >= 3
+
+
+@pytest.mark.parametrize(("name", "error"), [("Leaving", "SystemExit"), ("Failing", "OwnError")])
+def test_a_backend_that_leaves_does_not_end_the_report(fakes: Path, name: str, error: str) -> None:
+    result = run("doctor", "--backend", f"fake_backends:{name}")
+    assert result.exit_code == 1
+    assert f"WRONG    knapsack of three: raises {error}" in result.stdout
+    assert "UNSAFE AS A SECOND OPINION" in result.stdout
 
 
 def test_a_liar_without_proofs_is_named_and_certifies_nothing(
@@ -119,6 +151,9 @@ def test_a_sound_backend_of_ones_own(fakes: Path) -> None:
         ("no_such_module:X", "cannot be made"),
         ("fake_backends:Nothing", "cannot be made"),
         ("fake_backends:NoOracle", "is no oracle"),
+        ("fake_backends:LeavingWhenMade", "cannot be made"),
+        ("fake_backends:Numbered", "is no oracle"),
+        ("fake_backends:Nameless", "cannot be made"),
     ],
 )
 def test_what_is_no_backend(fakes: Path, name: str, said: str) -> None:

@@ -183,9 +183,17 @@ def test_a_point_within_the_gap_is_released_and_one_beyond_it_is_not() -> None:
     with pytest.raises(UncertifiedError, match=r"gap of 0\.001 is not proven.*depends on the data"):
         opdisc(problem, gap=0.001, ledger=ledger, dataset="people", **settings)
     assert ledger.spent("people")[0] == 3_000
-    with pytest.raises(UncertifiedError, match="is not proven"):
-        # Less than the margin for a solver's floats.
-        opdisc(ReleasedVariables(FRACTIONAL, (0, 1, 2), Highs()), gap=1e-6, **settings)
+
+
+@pytest.mark.parametrize("first_cost", [-3, -3.1], ids=["integer", "fractional"])
+def test_a_gap_within_the_margin_is_refused_whatever_the_objective(first_cost: float) -> None:
+    program = IntegerProgram([first_cost, -5], [[1, 1]], row_upper=[1], upper=[1, 1])
+    ledger = Ledger({"people": 1.0})
+    given: dict[str, Any] = {"ledger": ledger, "dataset": "people", "random_state": 0}
+    with pytest.raises(ParameterError, match=r"^gap: more than 1\.25e-05 expected"):
+        solve_private(program, epsilon=1, sensitivity=1, release="*", gap=1.25e-5, **given)
+    assert ledger.spent("people")[0] == 0
+    solve_private(program, epsilon=1, sensitivity=1, release="*", gap=1.3e-5, **given)
 
 
 def test_an_integer_objective_may_have_a_gap_too() -> None:
@@ -195,6 +203,19 @@ def test_an_integer_objective_may_have_a_gap_too() -> None:
         problem = ReleasedVariables(program, (0, 1), oracle)
         release = opdisc(problem, epsilon=500, sensitivity=1, gap=0.5, random_state=0)
         assert release.value.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("oracle", [Highs(), Exhaustive()], ids=lambda oracle: oracle.name)
+def test_the_guarantee_does_not_say_whether_the_objective_is_integer(oracle: Any) -> None:
+    first, second = (
+        solve_private(
+            IntegerProgram([-3 + moved, -5], [[1, 1]], row_upper=[1], upper=[1, 1]),
+            epsilon=500, sensitivity=1, release="*", gap=0.5, oracle=oracle, random_state=0,
+        )
+        for moved in (0, 0.1)
+    )  # fmt: skip
+    assert first.guarantee == second.guarantee
+    assert first.guarantee.certificate is Certificate.BOUNDED
 
 
 def test_a_second_opinion_on_fractional_objectives() -> None:
