@@ -14,7 +14,7 @@
 
     PrivacyLeakWarning (UserWarning)       something public was read from the data
     RepeatedFitWarning (UserWarning)       copies of one estimator each spend
-    VacuousBoundWarning (UserWarning)      a plan's bound says nothing about its result
+    VacuousBoundWarning (UserWarning)      a bound says nothing: expect mostly noise
 
 Messages name the parameter and its value, and for data the column only: no private value is
 ever shown. The optimisation side has its own tree, :mod:`oracles.errors`.
@@ -73,4 +73,4 @@ class RepeatedFitWarning(UserWarning):
 
 
 class VacuousBoundWarning(UserWarning):
-    """The bound that a plan was made to minimise holds for any point: expect mostly noise."""
+    """A bound holds for any point, or added noise outweighs any answer: expect mostly noise."""

@@ -160,7 +160,7 @@ class LinearModelLoss:
         charge.
 
         Args:
-            parts: The data, such as :class:`oracle_dp.blocks.ParquetBlocks`.
+            parts: The data, such as :class:`oracle_dp.sources.ParquetSource`.
             read: From a piece of a part to signed rows of weight 1; public, and may be pickled.
             dimension: Of the rows.
             norm_bound: As for :meth:`from_data`.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import is_numeric_dtype
+from pandas.api.types import is_complex_dtype, is_numeric_dtype
 
 from oracle_dp.domain import Domain
 from oracle_dp.errors import DomainError, ParameterError, PrivacyLeakWarning
@@ -81,8 +81,8 @@ class RowReading:
             return Rows(one_hot(self.domain, frame))
         table = frame[list(self.columns)]
         kinds = set(table.dtypes)
-        if not all(map(is_numeric_dtype, kinds)):
-            others = (c for c, kind in table.dtypes.items() if not is_numeric_dtype(kind))
+        if not all(map(_is_real, kinds)):
+            others = (c for c, kind in table.dtypes.items() if not _is_real(kind))
             raise DomainError(
                 f"column {next(others)!r} holds no numbers; give the domain of its categories"
             )
@@ -92,7 +92,14 @@ class RowReading:
         )
 
     def _signs(self, labels: pd.Series[Any]) -> FloatArray:
-        positions, distinct = pd.factorize(labels)
+        try:
+            positions, distinct = pd.factorize(labels)
+        except TypeError:  # Of lists and the like.
+            distinct = None
+        if distinct is None:
+            raise DomainError(
+                f"column {self.target!r}: labels must be text, numbers or booleans; convert them"
+            )
         if (positions < 0).any():
             raise DomainError(f"column {self.target!r} has missing labels; drop those rows")
         try:
@@ -102,6 +109,10 @@ class RowReading:
         else:
             return np.where(codes == 1, 1.0, -1.0)[positions]
         raise DomainError(f"column {self.target!r}: {told}")
+
+
+def _is_real(kind: Any) -> bool:
+    return is_numeric_dtype(kind) and not is_complex_dtype(kind)
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from oracle_dp.mechanisms.perturbed_objective import (
     minimize_perturbed,
     require_logistic,
     tolerance_for,
+    warn_of_rounding,
 )
 from oracle_dp.noise.floating import gamma_norm
 from oracle_dp.privacy import Release
@@ -66,6 +67,7 @@ def classical_objective(
         ParameterError: A parameter is out of range, or the loss is another. Nothing is charged.
         LedgerError: The budget does not allow the charge. Nothing is charged.
         UncertifiedError: The solver did not reach the gradient norm. The charge stays.
+        VacuousBoundWarning: So many rows that noise for the solver's rounding drowns the answer.
     """
     target = spending.read_target(asked, pure=True)
     require_logistic(losses, target.neighbors)
@@ -80,6 +82,7 @@ def classical_objective(
     tolerance = tolerance_for(losses.size, losses.dimension)
     output = 2 * tolerance / held.strength / second * (1 + 1e-12)
     rho = stated("epsilon", target.epsilon**2 / 2, toward=float("inf"))
+    warn_of_rounding(tolerance, output)
     target.charge(MECHANISM)
     drawn = gamma_norm(target.source, target.reach / left, losses.dimension)
     w = minimize_perturbed(losses, drawn, held.strength, tolerance)

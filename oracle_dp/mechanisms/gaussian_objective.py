@@ -32,6 +32,7 @@ from oracle_dp.mechanisms.perturbed_objective import (
     minimize_perturbed,
     require_logistic,
     tolerance_for,
+    warn_of_rounding,
 )
 from oracle_dp.noise.floating import gaussian
 from oracle_dp.privacy import Release
@@ -153,6 +154,7 @@ def gaussian_objective(
         ParameterError: A parameter is out of range, or the loss is another. Nothing is charged.
         LedgerError: The budget does not allow the charge. Nothing is charged.
         UncertifiedError: The solver did not reach the gradient norm. The charge stays.
+        VacuousBoundWarning: So many rows that noise for the solver's rounding drowns the answer.
     """
     target = spending.read_target(asked)
     require_logistic(losses, target.neighbors)
@@ -165,6 +167,7 @@ def gaussian_objective(
         ridge_share=spending.fraction_of_one("ridge_share", ridge_share),
         ridge=0.0 if ridge == 0 else spending.positive("ridge", ridge),
     )
+    warn_of_rounding(noise.tolerance, noise.output_scale)
     target.charge(MECHANISM)
     drawn = gaussian(target.source, noise.scale, losses.dimension)
     w = minimize_perturbed(losses, drawn, noise.ridge.strength, noise.tolerance)

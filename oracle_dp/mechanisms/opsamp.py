@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from oracle_dp._workers import workers
 from oracle_dp.errors import ParameterError, UncertifiedError
 from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms import spending
@@ -125,6 +126,7 @@ def opsamp(
             "contingencies": contingencies,
         }
     )
+    n_workers = workers(n_jobs)
     law = _perturbation(perturbation)
     geometry = _geometry(problem, spending.positive("oscillation", oscillation), gap)
     public: dict[str, Any] = {
@@ -147,7 +149,7 @@ def opsamp(
         enough = needed(geometry, **public, baseline=spending.positive("baseline", baseline))
     target.charge(MECHANISM)
     tilts = calibration.noise.draw(problem.dimension, target.source)
-    average = _average(problem, tilts, gap, n_jobs)
+    average = _average(problem, tilts, gap, n_workers)
     point = _noisy(average, calibration, target.source)
     return target.release(
         SampledMinimum(

@@ -9,9 +9,10 @@ on every coordinate, the intercept included.
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 
-from oracle_dp.errors import ParameterError, UncertifiedError
+from oracle_dp.errors import ParameterError, UncertifiedError, VacuousBoundWarning
 from oracle_dp.mechanisms.base import REFUSED
 from oracle_dp.privacy import Contingency, ContingencyKind, Neighbors
 from oracle_dp.record_losses import LinearModelLoss, require_bounded
@@ -21,6 +22,9 @@ from oracles.convex import Logistic, MeanLoss, Newton
 
 TOLERANCE = 1e-6
 """Gradient norm of the summed objective that the solver must reach, where floats allow it."""
+
+_LARGEST_OUTPUT = 0.1
+"""Of the scale of the noise on coefficients for rows of norm 1, before it is warned of."""
 
 SOLVED = Contingency(
     ContingencyKind.COMPLETION,
@@ -70,6 +74,22 @@ def require_logistic(losses: LinearModelLoss, neighbors: Neighbors) -> None:
 def tolerance_for(size: int, dimension: int) -> float:
     """The gradient norm of the summed objective to reach: public, and above rounding."""
     return max(TOLERANCE, 50 * size * (size + dimension) * 2.0**-53)
+
+
+def warn_of_rounding(tolerance: float, output_scale: float) -> None:
+    """Say, from public parameters alone, that noise for the solver's rounding drowns the answer.
+
+    Sums of n floats are proven to n u relatively, so the tolerance grows as n^2, and the noise that
+    covers it with it.
+    """
+    if tolerance > TOLERANCE and output_scale > _LARGEST_OUTPUT:
+        warnings.warn(
+            f"at this size the noise for the solver's rounding is {output_scale:.2g} on every "
+            "coefficient, whatever the rows: take method='preconditioned' or 'newton', whose noise "
+            "only falls with the number of rows",
+            VacuousBoundWarning,
+            stacklevel=3,
+        )
 
 
 def minimize_perturbed(

@@ -173,7 +173,7 @@ def read_target(asked: Asked, *, pure: bool = False) -> Target:
 
     Raises:
         ParameterError: epsilon is not positive; delta is not in (0, 1), or for a ``pure`` mechanism
-            not 0; there is no such relation or source of randomness.
+            not 0; there is no such relation or source of randomness; a contingency is none.
         TypeError: epsilon is missing, or something else is asked for.
     """
     for name in asked:
@@ -187,6 +187,9 @@ def read_target(asked: Asked, *, pure: bool = False) -> Target:
         raise ParameterError(f"delta: this mechanism is pure; leave delta at 0, not {delta!r}")
     if not pure and not 0 < allowed < 1:
         raise ParameterError(f"delta: a number in (0, 1) expected, not {delta!r}")
+    further = asked.get("contingencies", ())
+    if isinstance(further, str) or not all(isinstance(one, Contingency) for one in further):
+        raise ParameterError("contingencies: a sequence of oracle_dp.Contingency expected")
     return Target(
         epsilon=positive_rational("epsilon", asked["epsilon"]),
         delta=allowed,
@@ -194,7 +197,7 @@ def read_target(asked: Asked, *, pure: bool = False) -> Target:
         ledger=asked.get("ledger"),
         dataset=asked.get("dataset"),
         source=bit_source(asked.get("random_state")),
-        contingencies=tuple(asked.get("contingencies", ())),
+        contingencies=tuple(further),
     )
 
 

@@ -24,6 +24,7 @@ from typing import TypeVar
 
 from flint import arb, fmpz
 
+from oracle_dp._workers import workers
 from oracle_dp.errors import ParameterError, UncertifiedError
 from oracle_dp.ledger import Ledger
 from oracle_dp.mechanisms.base import (
@@ -145,7 +146,7 @@ def top_r(
     range_sensitivity = larger_reading("sensitivity", sensitivity)
     relation = Neighbors.parse(neighbors)
     source = bit_source(random_state)
-    within = limits_or_none(limits)
+    within, n_workers = limits_or_none(limits), workers(n_jobs)
     promise = _promise(target, range_sensitivity, relation, sensitivity_source)
     n_points = _n_points(problem, within)
     expected = min(_positive("n_best", n_best), n_points)
@@ -158,7 +159,7 @@ def top_r(
         rho=target**2 / 8,
     )
     try:
-        solution = best_points(problem, expected, limits=within, n_jobs=n_jobs)
+        solution = best_points(problem, expected, limits=within, n_jobs=n_workers)
     except WorkerError as error:
         raise UncertifiedError(f"no certificate, no release ({error}). {REFUSED}") from None
     best = require_certified(solution)

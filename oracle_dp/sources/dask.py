@@ -16,6 +16,7 @@ from oracle_dp.sources.base import (
     check_columns,
     rows_per_piece,
 )
+from oracles.errors import WorkerError
 from oracles.parallel import retried
 from oracles.zero_one.sources.engines import needed
 
@@ -72,7 +73,9 @@ class DaskSource:
         ]
         try:
             results = retried(lambda: dask.compute(*calls))
-        except (OSError, ValueError, TypeError, LookupError) as error:
+        except WorkerError:
+            raise
+        except Exception as error:  # Whatever it is, its message may quote an entry.
             kind = type(error).__name__
         else:
             for found in results:
@@ -111,6 +114,6 @@ def _unreadable(parts: Sequence[Any]) -> str:
     for k, part in enumerate(parts):
         try:
             dask.compute(dask.delayed(len)(part))
-        except (OSError, ValueError, TypeError, LookupError):
+        except Exception:
             return f"partition {k}"
     return "a partition"

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
+from oracle_dp._workers import workers
 from oracle_dp.errors import DomainError
 from oracle_dp.sources.base import (
     Guarded,
@@ -37,11 +38,12 @@ class ParquetSource:
 
     Raises:
         DomainError: There is no file, one is no whole Parquet file, or their schemas differ.
+        ParameterError: ``n_jobs`` is no number of workers.
         SolverError: pyarrow is not installed.
     """
 
-    def __init__(self, rows: Any, *, n_jobs: int = 1) -> None:
-        self.n_jobs = n_jobs
+    def __init__(self, rows: Any, *, n_jobs: int | None = 1) -> None:
+        self.n_jobs = workers(n_jobs)
         try:
             self._files = [_Stamped.of(file) for file in files_of(rows)]
         except ProblemError as error:
@@ -104,12 +106,12 @@ class _Stamped:
 
     Attributes:
         file: Its path and footer.
-        stamp: Size and time of its last change; None where it is not on this machine.
+        stamp: Size and time of its last change; a file system may not know the time.
         kinds: What every column holds, by name.
     """
 
     file: File
-    stamp: tuple[int, int] | None
+    stamp: tuple[int, int | None]
     kinds: dict[str, str]
 
     @classmethod
@@ -162,8 +164,16 @@ def _check_same(first: _Stamped, other: _Stamped) -> None:
         raise DomainError(f"{path}: it has columns that {first.file.path} does not have")
 
 
-def _stamp(file: File) -> tuple[int, int] | None:
-    if file.filesystem is not None:
-        return None
-    stat = os.stat(file.path)
-    return stat.st_size, stat.st_mtime_ns
+def _stamp(file: File) -> tuple[int, int | None]:
+    """Size and time of the last change.
+
+    Raises:
+        OSError: They cannot be had; FileNotFoundError if there is no such file.
+    """
+    if file.filesystem is None:
+        stat = os.stat(file.path)
+        return stat.st_size, stat.st_mtime_ns
+    info = file.filesystem.get_file_info(file.path)
+    if not info.is_file:
+        raise FileNotFoundError(file.path)
+    return info.size, info.mtime_ns

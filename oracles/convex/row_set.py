@@ -103,7 +103,7 @@ class StreamedRows(Generic[PieceOfStream]):
         sum_of_squares: Of their norms.
 
     Raises:
-        ProblemError: What ``read`` finds, or a row of another dimension.
+        ProblemError: What ``read`` finds, a row of another dimension, or a weight that is not 1.
     """
 
     parts: Parts[PieceOfStream]
@@ -219,6 +219,9 @@ class _Pass(Generic[PieceOfStream, ResultT]):
         seen = 0
         for piece in pieces:
             rows = self.read(piece)
+            # Records are counted by rows: a sensitivity is for rows that count once.
+            if (rows.weights != 1).any():
+                raise ProblemError("rows: weights other than 1 cannot be streamed; repeat the rows")
             begin, seen = seen, seen + rows.n_rows
             if chosen is not None:
                 low, high = np.searchsorted(chosen, [begin, seen])

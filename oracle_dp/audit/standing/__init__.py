@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from importlib import import_module
 
+from oracle_dp._workers import workers
 from oracle_dp.errors import ParameterError
 from oracles.parallel import in_order
 
@@ -111,8 +112,12 @@ def standing_set(names: str = "") -> list[Audit]:
 
 
 def run(audits: list[Audit], *, seed: int, n_jobs: int | None = 1) -> Iterator[Finding]:
-    """Measure all, in order; ``n_jobs`` workers, as joblib counts, do not change what is found."""
-    found = in_order(_measured, seed, audits, n_jobs=n_jobs)
+    """Measure all, in order; ``n_jobs`` workers, as joblib counts, do not change what is found.
+
+    Raises:
+        ParameterError: ``n_jobs`` is no number of workers.
+    """
+    found = in_order(_measured, seed, audits, n_jobs=workers(n_jobs))
     for audit, measured in zip(audits, found, strict=True):
         yield Finding(audit=audit, measured=measured)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from oracle_dp import Ledger, ParameterError, UncertifiedError
+from oracle_dp import Ledger, ParameterError, UncertifiedError, VacuousBoundWarning
 from oracle_dp.errors import OverspendError
 from oracle_dp.ledger import Budget
 from oracle_dp.mechanisms import approximate_objective as amp
@@ -372,3 +372,17 @@ def test_without_the_gradient_norm_nothing_is_released(name, monkeypatch) -> Non
 def test_odd_data_train(name, x, y) -> None:
     found = ALL[name](LinearModelLoss.from_data(x, y), random_state=1, **target(name))
     assert np.isfinite(found.value).all()
+
+
+@pytest.mark.parametrize("name", list(ALL))
+def test_noise_for_rounding_that_drowns_the_answer_is_warned_of_before_the_charge(name) -> None:
+    target: dict[str, Any] = {"epsilon": 1.0, "random_state": 1}
+    if name != "classical":
+        target["delta"] = 1e-10
+    ledger = Ledger({"d": Budget(epsilon=1, delta=1e-9)})
+    features, labels = np.ones((3, 1)), np.ones(3)
+    few, many = (LinearModelLoss.from_data(features, labels, size=n) for n in (10**5, 10**7))
+    ALL[name](few, **target)  # Warnings are errors.
+    with pytest.raises(VacuousBoundWarning, match=r"rounding.*preconditioned"):
+        ALL[name](many, ledger=ledger, dataset="d", **target)
+    assert ledger.charges == ()

@@ -331,6 +331,7 @@ def test_without_the_gap_nothing_is_released_and_the_charge_stays(problem) -> No
         {"epsilon": 0}, {"delta": 0}, {"calls": 0}, {"calls": True}, {"oscillation": 0.0},
         {"oscillation": math.inf}, {"gap": 0.0}, {"scale": -1.0}, {"perturbation": "uniform"},
         {"size": 0}, {"lipschitz": math.inf}, {"baseline": 0.0}, {"neighbors": "near"},
+        {"n_jobs": 0}, {"n_jobs": "2"}, {"n_jobs": 1.5},
     ],
 )  # fmt: skip
 def test_bad_parameters_are_found_first(change) -> None:

@@ -238,6 +238,8 @@ HALVES = ReleasedVariables(IntegerProgram([0.5], upper=[1]), (0,), Highs())
         ({"neighbors": "friends"}, ParameterError),
         ({"random_state": -1}, ParameterError),
         ({"limits": 3}, ParameterError),
+        ({"n_jobs": 0}, ParameterError),
+        ({"n_jobs": "2"}, ParameterError),
         ({"dataset": None}, ParameterError),
         ({"dataset": "strangers"}, LedgerError),
         ({"problem": ROWS}, ParameterError),
