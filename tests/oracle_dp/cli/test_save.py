@@ -124,5 +124,5 @@ def test_ctrl_c_ends_a_long_run_at_once(tmp_path: Path) -> None:
         "interrupted may depend on the data\n"
     )
     assert out == ""
-    assert took < 2.5  # About one second; the rest is for a busy machine.
+    assert took < 5  # About one second; the rest is for a busy machine.
     assert os.listdir(tmp_path) == []
