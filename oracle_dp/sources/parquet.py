@@ -134,18 +134,21 @@ class _Stamped:
         # Raised below: the original message may quote an entry.
         problem = "is damaged; write or copy the file anew"
         try:
-            if self.stamp != _stamp(self.file):
-                raise DomainError("the file has changed since it was first read")
-            with self.file.opened(text) as opened:
-                for batch in opened.iter_batches(
-                    size, row_groups=[group], columns=list(columns), use_threads=False
-                ):
-                    yield batch.select(list(columns)).to_pandas()
-            return
+            changed = self.stamp != _stamp(self.file)
+            if not changed:
+                with self.file.opened(text) as opened:
+                    for batch in opened.iter_batches(
+                        size, row_groups=[group], columns=list(columns), use_threads=False
+                    ):
+                        yield batch.select(list(columns)).to_pandas()
+                return
+            problem = "the file has changed since it was first read"
         except FileNotFoundError:
             problem = "the file is no longer there"
         except (arrow.ArrowException, OSError):
             pass
+        except (ValueError, OverflowError):
+            problem = "holds an entry that Python cannot hold, as a date beyond the year 9999"
         raise DomainError(problem)
 
 

@@ -161,3 +161,12 @@ def test_nothing_else_is_opened_or_written(folder, monkeypatch) -> None:
     monkeypatch.chdir(folder)
     classifier().fit_blocks(ParquetSource("*.parquet"), "label")
     assert {Path(folder, p.name): os.stat(p).st_mtime_ns for p in folder.iterdir()} == before
+
+
+def test_an_entry_beyond_python_s_own_is_named_by_file_and_row_group(tmp_path: Path) -> None:
+    days = pa.array([3_000_000], pa.int32()).cast(pa.date32())
+    pq.write_table(pa.table({"day": days}), tmp_path / "late.parquet")
+    with pytest.raises(DomainError, match=r"late\.parquet, row group 0: .*cannot hold") as caught:
+        contents(ParquetSource(tmp_path))
+    assert caught.value.__context__ is None
+    assert "year 1" not in str(caught.value)
