@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.mutations.convex_faults import CONVEX_FAULTS
 from tests.mutations.fault import Fault
+from tests.mutations.program_faults import PROGRAM_FAULTS
 
 M, N, E = "tests/oracle_dp/mechanisms", "tests/oracle_dp/noise", "tests/oracle_dp/estimators"
 
@@ -294,6 +295,7 @@ FAULTS = [
         ("tests/oracle_dp/test_domain.py",),
     ),
     *CONVEX_FAULTS,
+    *PROGRAM_FAULTS,
     Fault(
         "an edge that belongs to the level below, in SQL",
         "oracles/zero_one/sources/duckdb.py",

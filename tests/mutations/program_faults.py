@@ -1,0 +1,43 @@
+"""Planted faults of private integer programs and of variational methods."""
+
+from __future__ import annotations
+
+from tests.mutations.fault import Fault
+
+PROGRAM_FAULTS = [
+    Fault(
+        "recourse that is feasible up to a tolerance",
+        "oracles/recourse.py",
+        "if values is None or not left.holds(values):",
+        "if values is None:",
+        ("tests/oracles/test_recourse.py",),
+    ),
+    Fault(
+        "a gap that forgets how far floats may err",
+        "oracles/released.py",
+        "bound -= gap_margin(lifted)",
+        "bound -= 0.0",
+        ("tests/oracles/test_recourse.py", "tests/oracle_dp/mechanisms/test_opdisc_gap.py"),
+    ),
+    Fault(
+        "masses that stay where the reference was",
+        "oracle_dp/mechanisms/partition_sampler.py",
+        "log_mass=node.log_mass + moved + margin",
+        "log_mass=node.log_mass + margin",
+        ("tests/oracle_dp/mechanisms/test_partition_sampler.py", "-k", "reference or nats"),
+    ),
+    Fault(
+        "a replaced record that counts as a removed one, for the certificate",
+        "oracle_dp/variational/gap.py",
+        "reach = 2 if relation is Neighbors.REPLACE else 1",
+        "reach = 1",
+        ("tests/oracle_dp/audit/test_standing.py", "-k", "closed_forms"),
+    ),
+    Fault(
+        "one half step of two accounted for",
+        "oracle_dp/variational/calibration.py",
+        "composed = 1 if sampling is Sampling.SINGLE_PASS else releases",
+        "composed = 1 if sampling is Sampling.SINGLE_PASS else releases / 2",
+        ("tests/oracle_dp/audit/test_standing.py", "-k", "closed_forms"),
+    ),
+]
