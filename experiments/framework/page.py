@@ -137,15 +137,26 @@ def missing(name: str, configs: Sequence[Any], records: Sequence[Record]) -> lis
     """The configs without records, by the settings that tell configs apart."""
     done = {root(record) for record in records}
     left = [config for config in configs if identity(name, config) not in done]
-    simple = {
-        k for config in configs for k, v in config.items() if isinstance(v, str | int | float)
-    }
-    telling = {key for key in simple if len({canonical(c.get(key)) for c in configs}) > 1}
+    telling = _telling(configs)
     told = [
         ", ".join(f"{key} {_setting(value)}" for key, value in config.items() if key in telling)
         for config in left
     ]
     return told if len(told) <= LISTED else [*told[:LISTED], f"and {len(told) - LISTED} more"]
+
+
+def _telling(configs: Sequence[Any]) -> list[str]:
+    """Settings without which fewer configs could be told apart; those that come first stay."""
+
+    def apart(keys: Sequence[str]) -> int:
+        return len({canonical({k: config.get(k) for k in keys}) for config in configs})
+
+    keys = list(dict.fromkeys(key for config in configs for key in config))
+    for key in reversed(keys):
+        fewer = [other for other in keys if other != key]
+        if apart(fewer) == apart(keys):
+            keys = fewer
+    return keys
 
 
 def _setting(value: Any) -> str:
