@@ -29,11 +29,11 @@ CAPTION = """Mean loss beyond the least loss that any run on the same records fo
 it, against epsilon; delta = 0 for all, neighbours: add_remove. The scale is linear below 0.1 %.
 "Refused" in the table: a run reached the limit of wall-clock seconds (see the settings; on a busy
 machine), and no release was made (a gap in the line); whether that happens depends on the data and
-no epsilon covers it. top_r (R = 10) is tried at epsilon 1 with 1,000 records only. "auto" chooses
-from public facts and made-up records, and costs no privacy. Uniform is the mean of 200 random
-choices. HiGHS without privacy had half a minute; where its certificate is not "solver" its answer
-may not be optimal, and excess is from the least known. Processor seconds (median of the runs) are
-of a shared machine."""
+no epsilon covers it. top_r (R = 10) is tried at epsilon 1 with 1,000 records only, and not on
+knapsacks. "auto" chooses from public facts and made-up records, and costs no privacy. Uniform is
+the mean of 200 random choices. HiGHS without privacy had half a minute; where its certificate is
+not "solver" its answer may not be optimal, and excess is from the least known. Processor seconds
+(median of the runs) are of a shared machine."""
 
 
 def excess(records: Sequence[Record], field: str) -> float:

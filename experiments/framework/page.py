@@ -65,6 +65,7 @@ def _shown(experiment: Experiment, quick: bool, number: int) -> dict[str, Any]:
         "sections": [_section(one, f"f{number}-{i}-") for i, one in enumerate(sections)],
         "done": len({root(record) for record in records}),
         "wanted": len(experiment.configs(quick)),
+        "missing": missing(experiment.name, experiment.configs(quick), records),
         "settings": settings([record["config"] for record in records]),
         "made": made(records),
     }
@@ -132,8 +133,36 @@ def settings(configs: Sequence[Any]) -> list[tuple[str, str]]:
     return [(name, _listed(every)) for name, every in found.items()]
 
 
+def missing(name: str, configs: Sequence[Any], records: Sequence[Record]) -> list[str]:
+    """The configs without records, by the settings that tell configs apart."""
+    done = {root(record) for record in records}
+    left = [config for config in configs if identity(name, config) not in done]
+    telling = _telling(configs)
+    told = [
+        ", ".join(f"{key} {_setting(value)}" for key, value in config.items() if key in telling)
+        for config in left
+    ]
+    return told if len(told) <= LISTED else [*told[:LISTED], f"and {len(told) - LISTED} more"]
+
+
+def _telling(configs: Sequence[Any]) -> list[str]:
+    """Settings without which fewer configs could be told apart; those that come first stay."""
+
+    def apart(keys: Sequence[str]) -> int:
+        return len({canonical({k: config.get(k) for k in keys}) for config in configs})
+
+    keys = list(dict.fromkeys(key for config in configs for key in config))
+    for key in reversed(keys):
+        fewer = [other for other in keys if other != key]
+        if apart(fewer) == apart(keys):
+            keys = fewer
+    return keys
+
+
 def _setting(value: Any) -> str:
-    """A value as people write it; a range by its ends."""
+    """A value as people write it: a range by its ends, and of many entries only how many."""
+    if isinstance(value, dict):
+        return f"{len(value)} entries (in the records)"
     if isinstance(value, list) and len(value) > 2 and value == list(range(value[0], value[-1] + 1)):
         return f"{value[0]} to {value[-1]}"
     return value if isinstance(value, str) else canonical(value)
@@ -153,9 +182,9 @@ def made(records: Sequence[Record]) -> list[tuple[str, str]]:
     seconds = {root(record): record["seconds"] for record in records}
     known = [s for s in seconds.values() if s is not None]
     return [
-        ("records", f"{len(records)} of {len(seconds)} configs"),
+        ("records", f"{len(records)} from {len(seconds)} configs"),
         ("commit", ", ".join(dict.fromkeys(str(r["commit"])[:10] for r in records))),
         ("versions", ", ".join(sorted(versions))),
         ("dates", ", ".join(dict.fromkeys(r["date"] for r in records))),
-        ("wall-clock seconds", f"{sum(known):.0f} of {len(known)} configs"),
+        ("wall-clock seconds", f"{sum(known):.0f} together, known of {len(known)} configs"),
     ]

@@ -225,6 +225,21 @@ def test_a_page_is_self_contained_and_traced(
     assert set(re.findall(r'(?:href="#|url\(#)([^")]+)', text)) <= set(ids)
 
 
+def test_a_page_names_what_was_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored, "FOLDER", tmp_path)
+
+    def lacking(config: Config) -> list[Record]:
+        if config["n"] in (2, 5):
+            raise NotAvailableError("no data")
+        return twice(config)
+
+    run([made(lacking)], quick=True, jobs=1, records=stored.path_of("squares", quick=True))
+    path = tmp_path / "page.html"
+    pages.write_page([made()], quick=True, path=path)
+    text = " ".join(path.read_text(encoding="utf-8").split())
+    assert "4 of 6 configurations have been run. Not yet: n 2; n 5." in text
+
+
 def test_a_changed_record_is_noticed(whole: Path) -> None:
     records = {record["id"]: record for record in stored.load(whole)}
     cell = Cell.of(list(records.values()), "square", form="{:.3f}")
