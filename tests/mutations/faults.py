@@ -296,11 +296,4 @@ FAULTS = [
     ),
     *CONVEX_FAULTS,
     *PROGRAM_FAULTS,
-    Fault(
-        "an edge that belongs to the level below, in SQL",
-        "oracles/zero_one/sources/duckdb.py",
-        'f"WHEN {number} < {_double(edge)}',
-        'f"WHEN {number} <= {_double(edge)}',
-        ("tests/oracles/zero_one/sources/test_routes.py", "-k", "in_memory"),
-    ),
 ]

@@ -1,4 +1,4 @@
-"""Planted faults of private integer programs and of variational methods."""
+"""Planted faults of private integer programs, variational methods and tables counted in SQL."""
 
 from __future__ import annotations
 
@@ -39,5 +39,12 @@ PROGRAM_FAULTS = [
         "composed = 1 if sampling is Sampling.SINGLE_PASS else releases",
         "composed = 1 if sampling is Sampling.SINGLE_PASS else releases / 2",
         ("tests/oracle_dp/audit/test_standing.py", "-k", "closed_forms"),
+    ),
+    Fault(
+        "an edge that belongs to the level below, in SQL",
+        "oracles/zero_one/sources/duckdb.py",
+        'f"WHEN {number} < {_double(edge)}',
+        'f"WHEN {number} <= {_double(edge)}',
+        ("tests/oracles/zero_one/sources/test_routes.py", "-k", "in_memory"),
     ),
 ]
