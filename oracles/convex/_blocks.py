@@ -17,16 +17,16 @@ from scipy.linalg.blas import dsyrk
 from oracles.arrays import FloatArray
 from oracles.convex._compensated import CompensatedSum
 
-GROUP = 512
+GROUP = 1024
 """Rows that are added up plainly."""
 
-GROUPS = 128
+GROUPS = 64
 """At most, in a dense block."""
 
 
 def sparse_group(dimension: int) -> int:
     """How many rows of a sparse block are added up plainly."""
-    return max(GROUP, dimension // 8)
+    return max(GROUP, dimension // 2)
 
 
 def plain_additions(dimension: int) -> int:

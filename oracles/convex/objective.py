@@ -121,9 +121,10 @@ class MeanLoss:
             derivatives: Whether the gradient is.
             curvature: Which curvature matrix is, if any.
         """
-        sums = _Sums.nothing(self.dimension, curvature is not None)
-        asked = _SumsAt(self.loss, w, value, derivatives, curvature)
-        for part in self.rows.map(asked):
+        parts = self.rows.map(_SumsAt(self.loss, w, value, derivatives, curvature))
+        first = next(parts, None)
+        sums = _Sums.nothing(self.dimension, curvature is not None) if first is None else first
+        for part in parts:
             sums.add(part)
         tilt, ridge = self.linear, self.ridge
         lower = np.tril(sums.moment, -1)
