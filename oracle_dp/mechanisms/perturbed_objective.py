@@ -74,11 +74,12 @@ def require_logistic(losses: LinearModelLoss, neighbors: Neighbors) -> None:
 def tolerance_for(size: int, dimension: int) -> float:
     """The gradient norm of the summed objective to reach: public, and above rounding.
 
-    Rounding is proven to be at most ``1.01 n u (K + 11 + (d + 2) |w| / 4)``, K the plain additions
-    of a sum (Lemma 3). This leaves room for |w| up to 2000 in any dimension, whatever n.
+    Rounding is proven to be at most ``1.01 n u (K + 14 + 7 n u + (d + 2) |w| / 4)``, K the plain
+    additions of a sum (Lemma 3). This leaves room for |w| up to 2000 in any dimension, whatever n,
+    and up to 3500 in a hundred.
     """
-    terms = plain_additions(dimension) + 10 * dimension
-    return max(TOLERANCE, 50 * size * terms * 2.0**-53)
+    terms = 4 * plain_additions(dimension) + 51 * dimension
+    return max(TOLERANCE, 10 * size * terms * 2.0**-53)
 
 
 def warn_of_rounding(tolerance: float, output_scale: float) -> None:

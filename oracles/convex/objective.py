@@ -148,7 +148,7 @@ class MeanLoss:
         (Higham 2002, Section 3.1). Margins are such sums of d terms and shift the slope by at most
         ``smoothness`` times that. Slopes are added up plainly over K rows and with compensation
         over those sums, so by (K + 7 n u) u: docs/theory/objective_perturbation_convex.md, Lemma 3.
-        10 u covers the loss itself and what is done to the sum.
+        14 u covers the loss itself (8 u), its weight and what is done to the sum.
         """
         unit = 2.0**-53
         size = float(np.linalg.norm(w))
@@ -159,7 +159,7 @@ class MeanLoss:
         per_row = self.loss.smoothness * shift
         n = self.rows.n_rows
         terms = min(n, plain_additions(self.dimension)) + 7 * n * unit
-        combined = 1.01 * (terms + 10) * unit * slopes
+        combined = 1.01 * (terms + 14) * unit * slopes
         tail = 4 * unit * (float(np.linalg.norm(self.linear)) + self.ridge * size)
         # Entry by entry the bound is on |z_ij|; summed over columns it is on the rows' norms.
         return weight * longest * (per_row + combined) + tail
