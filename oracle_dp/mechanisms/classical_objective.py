@@ -16,6 +16,7 @@ so that epsilon' is never near 0: see the deviations in the proof note.
 
 from __future__ import annotations
 
+import math
 from typing import Unpack
 
 from oracle_dp.errors import ParameterError
@@ -82,7 +83,8 @@ def classical_objective(
     tolerance = tolerance_for(losses.size, losses.dimension)
     output = 2 * tolerance / held.strength / second * (1 + 1e-12)
     rho = stated("epsilon", target.epsilon**2 / 2, toward=float("inf"))
-    warn_of_rounding(tolerance, output)
+    # A direction times a gamma length: a coefficient's variance is (d + 1) output^2.
+    warn_of_rounding(tolerance, output * math.sqrt(losses.dimension + 1))
     target.charge(MECHANISM)
     drawn = gamma_norm(target.source, target.reach / left, losses.dimension)
     w = minimize_perturbed(losses, drawn, held.strength, tolerance)

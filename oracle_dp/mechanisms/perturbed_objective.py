@@ -18,7 +18,7 @@ from oracle_dp.privacy import Contingency, ContingencyKind, Neighbors
 from oracle_dp.record_losses import LinearModelLoss, require_bounded
 from oracles import Status
 from oracles.arrays import FloatArray
-from oracles.convex import Logistic, MeanLoss, Newton
+from oracles.convex import Logistic, MeanLoss, Newton, plain_additions
 
 TOLERANCE = 1e-6
 """Gradient norm of the summed objective that the solver must reach, where floats allow it."""
@@ -72,15 +72,21 @@ def require_logistic(losses: LinearModelLoss, neighbors: Neighbors) -> None:
 
 
 def tolerance_for(size: int, dimension: int) -> float:
-    """The gradient norm of the summed objective to reach: public, and above rounding."""
-    return max(TOLERANCE, 50 * size * (size + dimension) * 2.0**-53)
+    """The gradient norm of the summed objective to reach: public, and above rounding.
+
+    Rounding is proven to be at most ``1.01 n u (K + 14 + 7 n u + (d + 2) |w| / 4)``, K the plain
+    additions of a sum (Lemma 3). This leaves room for |w| up to 2000 in any dimension, whatever n,
+    and up to 3500 in a hundred.
+    """
+    terms = 4 * plain_additions(dimension) + 51 * dimension
+    return max(TOLERANCE, 10 * size * terms * 2.0**-53)
 
 
 def warn_of_rounding(tolerance: float, output_scale: float) -> None:
     """Say, from public parameters alone, that noise for the solver's rounding drowns the answer.
 
-    Sums of n floats are proven to n u relatively, so the tolerance grows as n^2, and the noise that
-    covers it with it.
+    Slopes are proven to a multiple of u that n does not enter, so their sum's tolerance grows as n,
+    and the noise that covers it with it.
     """
     if tolerance > TOLERANCE and output_scale > _LARGEST_OUTPUT:
         warnings.warn(

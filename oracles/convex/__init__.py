@@ -1,5 +1,6 @@
 """Losses of a margin, and oracles that minimise them to a proven distance from the optimum."""
 
+from oracles.convex._blocks import plain_additions
 from oracles.convex.gradient import Gradient
 from oracles.convex.losses import Hinge, HuberHinge, Logistic, MarginLoss, Ramp, Squared
 from oracles.convex.minimum import ConvexMinimum
@@ -24,5 +25,6 @@ __all__ = [
     "Squared",
     "StreamedRows",
     "hinge_program",
+    "plain_additions",
     "ramp_program",
 ]

@@ -1,4 +1,12 @@
-"""Parts of rows that fit into the cache, and the three things that sums ask of them."""
+"""Parts of rows that fit into the cache, and the three things that sums ask of them.
+
+``Z' c`` is added up plainly over few rows, and with compensation over those sums. So whatever the
+number of rows, an entry goes through at most :func:`plain_additions` roundings of a plain sum:
+
+* dense: ``GROUP`` rows by BLAS, in any order, and the at most ``GROUPS`` such sums of a block;
+* sparse: the rows that :func:`sparse_group` says, the same column at most once in each. Many
+  columns are added up over more rows, since each compensated addition is one of all columns.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +15,38 @@ import scipy.sparse as sp
 from scipy.linalg.blas import dsyrk
 
 from oracles.arrays import FloatArray
+from oracles.convex._compensated import CompensatedSum
+
+GROUP = 1024
+"""Rows that are added up plainly."""
+
+GROUPS = 64
+"""At most, in a dense block."""
+
+
+def sparse_group(dimension: int) -> int:
+    """How many rows of a sparse block are added up plainly."""
+    return max(GROUP, dimension // 2)
+
+
+def plain_additions(dimension: int) -> int:
+    """At most how many plain additions a term of a gradient goes through, however many rows.
+
+    What :meth:`oracles.convex.MeanLoss.rounding` rests on: a public function of the dimension.
+    """
+    return max(GROUP + GROUPS, sparse_group(dimension))
 
 
 class DenseBlock:
-    """Consecutive rows of an array."""
+    """Consecutive rows of an array, at most ``GROUP * GROUPS``.
+
+    Raises:
+        ValueError: More.
+    """
 
     def __init__(self, rows: FloatArray, weights: FloatArray) -> None:
+        if len(weights) > GROUP * GROUPS:
+            raise ValueError(f"a block of {len(weights)} rows: its rounding is not covered")
         self.rows = rows
         self.weights = weights
 
@@ -20,9 +54,13 @@ class DenseBlock:
         """``Z w``."""
         return np.asarray(self.rows @ w)
 
-    def add_combination(self, coefficients: FloatArray, out: FloatArray) -> None:
+    def add_combination(self, coefficients: FloatArray, out: CompensatedSum[FloatArray]) -> None:
         """``out += Z' coefficients``."""
-        out += coefficients @ self.rows
+        total = coefficients[:GROUP] @ self.rows[:GROUP]
+        for start in range(GROUP, len(coefficients), GROUP):
+            group = slice(start, start + GROUP)
+            total += coefficients[group] @ self.rows[group]
+        out.add(total)
 
     def add_second_moment(self, coefficients: FloatArray, out: FloatArray) -> None:
         """Lower triangle of ``out += Z' diag(coefficients) Z``, nonnegative coefficients."""
@@ -46,11 +84,12 @@ class SparseBlock:
         _kernels.margins(*self.parts, w, out)
         return out
 
-    def add_combination(self, coefficients: FloatArray, out: FloatArray) -> None:
+    def add_combination(self, coefficients: FloatArray, out: CompensatedSum[FloatArray]) -> None:
         """``out += Z' coefficients``."""
         from oracles.convex import _kernels
 
-        _kernels.add_combination(*self.parts, coefficients, out)
+        group = sparse_group(len(out.high))
+        _kernels.add_combination(*self.parts, coefficients, group, out.high, out.low)
 
     def add_second_moment(self, coefficients: FloatArray, out: FloatArray) -> None:
         """Lower triangle of ``out += Z' diag(coefficients) Z``."""

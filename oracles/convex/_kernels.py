@@ -25,13 +25,33 @@ def margins(data: FloatArray, indices: Any, indptr: Any, w: FloatArray, out: Flo
 
 @kernel
 def add_combination(
-    data: FloatArray, indices: Any, indptr: Any, coefficients: FloatArray, out: FloatArray
+    data: FloatArray,
+    indices: Any,
+    indptr: Any,
+    coefficients: FloatArray,
+    limit: int,
+    high: FloatArray,
+    low: FloatArray,
 ) -> None:
-    """``out += Z' coefficients``."""
-    for row in range(len(coefficients)):
-        factor = coefficients[row]
-        for place in range(np.uint64(indptr[row]), np.uint64(indptr[row + 1])):
-            out[np.uint64(indices[place])] += factor * data[place]
+    """``high + low += Z' coefficients``, plainly over ``limit`` rows at a time.
+
+    What such rows add up to is added as by :class:`oracles.convex._compensated.CompensatedSum`.
+    """
+    plain, rows = np.zeros(len(high)), len(coefficients)
+    for begin in range(0, rows, limit):
+        for row in range(begin, min(begin + limit, rows)):
+            factor = coefficients[row]
+            for place in range(np.uint64(indptr[row]), np.uint64(indptr[row + 1])):
+                plain[np.uint64(indices[place])] += factor * data[place]
+        for column in range(len(high)):
+            old, term = high[column], plain[column]
+            total = old + term
+            back = total - old
+            rest = low[column] + ((old - (total - back)) + (term - back))
+            plain[column] = 0.0
+            high[column] = total + rest
+            back = high[column] - total
+            low[column] = (total - (high[column] - back)) + (rest - back)
 
 
 @kernel

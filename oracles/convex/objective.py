@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from oracles.arrays import FloatArray, vector
+from oracles.convex._blocks import plain_additions
+from oracles.convex._compensated import CompensatedSum
 from oracles.convex.losses import Logistic, MarginLoss
 from oracles.convex.row_set import RowSet
 from oracles.convex.rows import Rows
@@ -119,17 +121,18 @@ class MeanLoss:
             derivatives: Whether the gradient is.
             curvature: Which curvature matrix is, if any.
         """
-        sums = _Sums.nothing(self.dimension, curvature is not None)
-        asked = _SumsAt(self.loss, w, value, derivatives, curvature)
-        for part in self.rows.map(asked):
+        parts = self.rows.map(_SumsAt(self.loss, w, value, derivatives, curvature))
+        first = next(parts, None)
+        sums = _Sums.nothing(self.dimension, curvature is not None) if first is None else first
+        for part in parts:
             sums.add(part)
         tilt, ridge = self.linear, self.ridge
         lower = np.tril(sums.moment, -1)
         matrix = (lower + lower.T + np.diag(np.diag(sums.moment))) / self.divisor
         matrix[np.diag_indices_from(matrix)] += ridge
         return Expansion(
-            value=sums.value / self.divisor + float(tilt @ w) + ridge / 2 * float(w @ w),
-            gradient=sums.slopes / self.divisor + tilt + ridge * w,
+            value=sums.value.high / self.divisor + float(tilt @ w) + ridge / 2 * float(w @ w),
+            gradient=sums.slopes.high / self.divisor + tilt + ridge * w,
             matrix=matrix,
         )
 
@@ -143,7 +146,9 @@ class MeanLoss:
 
         Sums of k terms in any order err by at most ``1.01 k u`` times the sum of magnitudes
         (Higham 2002, Section 3.1). Margins are such sums of d terms and shift the slope by at most
-        ``smoothness`` times that; the combination is one of n terms; 8 u covers the loss itself.
+        ``smoothness`` times that. Slopes are added up plainly over K rows and with compensation
+        over those sums, so by (K + 7 n u) u: docs/theory/objective_perturbation_convex.md, Lemma 3.
+        14 u covers the loss itself (8 u), its weight and what is done to the sum.
         """
         unit = 2.0**-53
         size = float(np.linalg.norm(w))
@@ -152,7 +157,9 @@ class MeanLoss:
         weight = self.rows.total_weight / self.divisor
         shift = 1.01 * (self.dimension + 2) * unit * longest * size
         per_row = self.loss.smoothness * shift
-        combined = 1.01 * (self.rows.n_rows + 10) * unit * slopes
+        n = self.rows.n_rows
+        terms = min(n, plain_additions(self.dimension)) + 7 * n * unit
+        combined = 1.01 * (terms + 14) * unit * slopes
         tail = 4 * unit * (float(np.linalg.norm(self.linear)) + self.ridge * size)
         # Entry by entry the bound is on |z_ij|; summed over columns it is on the rows' norms.
         return weight * longest * (per_row + combined) + tail
@@ -162,18 +169,19 @@ class MeanLoss:
 class _Sums:
     """Sums over rows: losses, slopes, and the lower triangle of the second moment."""
 
-    value: float
-    slopes: FloatArray
+    value: CompensatedSum[float]
+    slopes: CompensatedSum[FloatArray]
     moment: FloatArray
 
     @classmethod
     def nothing(cls, dimension: int, curved: bool) -> _Sums:
         side = dimension if curved else 0
-        return cls(0.0, np.zeros(dimension), np.zeros((side, side)))
+        slopes = CompensatedSum(np.zeros(dimension), np.zeros(dimension))
+        return cls(CompensatedSum(0.0, 0.0), slopes, np.zeros((side, side)))
 
     def add(self, other: _Sums) -> None:
-        self.value += other.value
-        self.slopes += other.slopes
+        self.value.merge(other.value)
+        self.slopes.merge(other.slopes)
         self.moment += other.moment
 
 
@@ -193,7 +201,7 @@ class _SumsAt:
         for block in (block for rows in parts for block in rows.blocks()):
             margins = block.margins(self.w)
             if self.valued:
-                sums.value += float(block.weights @ loss.value(margins))
+                sums.value.add(float(block.weights @ loss.value(margins)))
             if self.sloped:
                 block.add_combination(block.weights * loss.slope(margins), sums.slopes)
             if self.curvature is not None:

@@ -62,7 +62,7 @@ class BallProblem:
         radius: Of the ball.
         loss: phi.
         gap: Absolute, of the summed objective; above what rounding allows, about
-            ``radius n^2 2^-52``.
+            ``radius n 2^-42``.
     """
 
     rows: Rows

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from oracles.arrays import FloatArray, floats
-from oracles.convex._blocks import Block, DenseBlock, SparseBlock
+from oracles.convex._blocks import GROUP, GROUPS, Block, DenseBlock, SparseBlock, sparse_group
 from oracles.errors import ProblemError
 
 ResultT = TypeVar("ResultT")
@@ -167,13 +167,13 @@ class Rows:
     def blocks(self) -> Iterator[Block]:
         """The rows, a block at a time; none for no rows."""
         if isinstance(self.matrix, np.ndarray):
-            step = max(64, BLOCK_BYTES // (8 * self.dimension))
+            step = min(max(64, BLOCK_BYTES // (8 * self.dimension)), GROUP * GROUPS)
             for start in range(0, self.n_rows, step):
                 part = slice(start, start + step)
                 yield DenseBlock(self.matrix[part], self.weights[part])
         else:
             per_row = max(1, self.matrix.nnz // max(1, self.n_rows))
-            step = max(64, BLOCK_BYTES // (12 * per_row))
+            step = max(sparse_group(self.dimension), BLOCK_BYTES // (12 * per_row))
             for start in range(0, self.n_rows, step):
                 stop = min(start + step, self.n_rows)
                 yield SparseBlock(self.matrix, start, stop, self.weights[start:stop])

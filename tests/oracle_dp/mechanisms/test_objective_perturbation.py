@@ -16,10 +16,10 @@ from oracle_dp.ledger import Budget
 from oracle_dp.mechanisms import approximate_objective as amp
 from oracle_dp.mechanisms import classical_objective as classical
 from oracle_dp.mechanisms import gaussian_objective as gauss
-from oracle_dp.mechanisms.perturbed_objective import Ridge, minimize_perturbed
+from oracle_dp.mechanisms.perturbed_objective import Ridge, minimize_perturbed, tolerance_for
 from oracle_dp.privacy import ContingencyKind
 from oracle_dp.record_losses import LinearModelLoss
-from oracles.convex import HuberHinge, MeanLoss, Newton
+from oracles.convex import HuberHinge, MeanLoss, Newton, Rows
 
 APPROXIMATE = {"gaussian": gauss.gaussian_objective, "amp": amp.approximate_objective}
 MODULES = {"gaussian": gauss, "amp": amp, "classical": classical}
@@ -381,8 +381,36 @@ def test_noise_for_rounding_that_drowns_the_answer_is_warned_of_before_the_charg
         target["delta"] = 1e-10
     ledger = Ledger({"d": Budget(epsilon=1, delta=1e-9)})
     features, labels = np.ones((3, 1)), np.ones(3)
-    few, many = (LinearModelLoss.from_data(features, labels, size=n) for n in (10**5, 10**7))
+    few, many = (LinearModelLoss.from_data(features, labels, size=n) for n in (10**7, 10**11))
     ALL[name](few, **target)  # Warnings are errors.
     with pytest.raises(VacuousBoundWarning, match=r"rounding.*preconditioned"):
         ALL[name](many, ledger=ledger, dataset="d", **target)
     assert ledger.charges == ()
+
+
+@pytest.mark.parametrize("name", list(ALL))
+def test_noise_for_rounding_is_small_at_ten_million_rows(name, monkeypatch) -> None:
+    n, d = 10**7, 105
+    losses = LinearModelLoss.from_data(np.eye(d), np.ones(d), size=n)
+    given: dict[str, Any] = {"epsilon": 1.0, "random_state": 1}
+    if name != "classical":
+        given["delta"] = n**-1.5
+    *_, scale = drawn_with(name, losses, monkeypatch, **given)
+    # A direction times a gamma(d) length: each coefficient's variance is (d + 1) scale^2.
+    assert scale * (math.sqrt(d + 1) if name == "classical" else 1) < 0.1
+
+
+@pytest.mark.parametrize(("size", "least"), [(10**5, 20), (10**7, 300), (10**9, 3000)])
+def test_the_solver_proves_its_tolerance_at_any_size(size, least) -> None:
+    """With rows of norm 1 that a thousandth of them tells apart: coefficients are large."""
+    rng, d = np.random.default_rng(2), 20
+    z = rng.normal(size=(2000, d))
+    z /= np.linalg.norm(z, axis=1)[:, None]
+    z = np.concatenate([z, -z])
+    z[:, 0] = 1e-3
+    problem = MeanLoss(rows=Rows(z, weights=np.full(4000, size / 4000)), divisor=float(size))
+    losses = LinearModelLoss(problem=problem, size=size, size_is_public=True, clipped=None)
+    tolerance = tolerance_for(size, d)
+    w = minimize_perturbed(losses, np.zeros(d), 2.4, tolerance)
+    assert np.linalg.norm(w) > least
+    assert np.linalg.norm(size * problem.gradient(w) + 2.4 * w) < tolerance
