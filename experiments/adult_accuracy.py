@@ -63,9 +63,7 @@ def tried(features: str, missing: str, mechanism: str) -> tuple[float, ...]:
         return () if hard else (0.1, 1)
     if features == "seven" and mechanism in (*SEARCHING, "counts"):
         return () if mechanism == "counts" else (1,)
-    if mechanism == "sgd" and features == "five" and missing == "drop":
-        return EPSILONS
-    return FEW if mechanism in SECONDS_EACH and features != "two" else EPSILONS
+    return EPSILONS
 
 
 def configs(quick: bool) -> list[Config]:
