@@ -211,6 +211,9 @@ def _scan_mps(name: str, text: str) -> bool:
                 return _is_maximisation(name, senses)
             if section not in _SECTIONS:
                 raise ModelFileError(f"{name}: unsupported section in line {number}")
+        elif section in ("", "NAME"):
+            # HiGHS 1.16 may take it for a line of another section, and read on for ever.
+            raise ModelFileError(f"{name}: line {number} stands in no section")
         elif len(fields) < _FEWEST.get(section, 0):
             # HiGHS 1.16 reads a line of COLUMNS with one field for ever.
             raise ModelFileError(f"{name}: line {number} has too few fields")

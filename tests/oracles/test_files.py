@@ -163,7 +163,8 @@ ENTRY = "    y         cost      2.0   first  1.0"
         (MPS[: MPS.index("second    1.0\nBOUNDS") + 6], "m.mps", "line 14"),
         (LP.replace("End\n", ""), "m.lp", "truncated"),
         (LP[: LP.index("y <= 4")], "m.lp", "truncated"),
-        # HiGHS 1.16 reads the first three of these for ever; a fuzzer found two.
+        # HiGHS 1.16 reads the first four of these for ever; a fuzzer found three.
+        (MPS.replace("ROWS\n", "\n    x  small\nROWS\n", 1), "m.mps", "stands in no section"),
         (
             MPS.replace(
                 "    MARKER    'MARKER'  'INTORG'", "    M R K  'MARKER'  'INTORG'"
