@@ -208,6 +208,8 @@ def _scan_mps(name: str, text: str) -> bool:
         if not line[0].isspace():
             section = fields.pop(0).upper()
             if section == "ENDATA":
+                if fields:  # HiGHS 1.16 reads on, where it may not come to an end.
+                    raise ModelFileError(f"{name}: ENDATA stands alone in its line, not {number}")
                 return _is_maximisation(name, senses)
             if section not in _SECTIONS:
                 raise ModelFileError(f"{name}: unsupported section in line {number}")

@@ -163,7 +163,8 @@ ENTRY = "    y         cost      2.0   first  1.0"
         (MPS[: MPS.index("second    1.0\nBOUNDS") + 6], "m.mps", "line 14"),
         (LP.replace("End\n", ""), "m.lp", "truncated"),
         (LP[: LP.index("y <= 4")], "m.lp", "truncated"),
-        # HiGHS 1.16 reads the first four of these for ever; a fuzzer found three.
+        # HiGHS 1.16 reads the first five of these for ever; a fuzzer found four.
+        ("ENDATA  cost\n" + MPS, "m.mps", "ENDATA stands alone"),
         (MPS.replace("ROWS\n", "\n    x  small\nROWS\n", 1), "m.mps", "stands in no section"),
         (
             MPS.replace(
