@@ -165,7 +165,7 @@ def main() -> None:
     parser.add_argument("--options", type=json.loads, default={})
     parser.add_argument("--output", type=Path)
     given = parser.parse_args()
-    warnings.simplefilter("ignore")
+    warnings.simplefilter("ignore")  # Of every fit; these are seeded runs on public data.
     code = commit()
     settings = {
         "epsilon": given.epsilon,

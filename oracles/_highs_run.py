@@ -73,7 +73,7 @@ class _Run:
             # Not Thread.join: interrupted, it takes the thread for finished (Python 3.11).
             while not self.done.wait(_WAIT):
                 pass
-        except BaseException:
+        except BaseException:  # Ctrl-C too; the error goes on.
             self._cancel()
             raise
         if self._error is not None:
@@ -83,7 +83,7 @@ class _Run:
     def _work(self) -> None:
         try:
             self._status = self._highs.run()
-        except BaseException as error:
+        except BaseException as error:  # Raised again in the thread that waits.
             self._error = error
         finally:
             self.done.set()

@@ -77,7 +77,7 @@ def run_driver(
             if deadline is not None and time.monotonic() > deadline:
                 overdue = True
                 end_processes(folder)
-    except BaseException:
+    except BaseException:  # Ctrl-C too; the error goes on.
         worker.give_up(folder)
         raise
     if worker.error is None:
@@ -98,7 +98,7 @@ class _Worker:
     def _work(self) -> None:
         try:
             self._solve()
-        except BaseException as error:
+        except BaseException as error:  # Raised again in the thread that waits.
             self.error = error
         finally:
             self.done.set()

@@ -123,7 +123,7 @@ def _run(solver: Any, model: Any) -> Any:
     try:
         while thread.is_alive():
             thread.join(_WAIT)
-    except BaseException:
+    except BaseException:  # Ctrl-C too; the error goes on.
         solver.stop_search()
         raise
     return found[0] if found else None

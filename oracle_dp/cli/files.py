@@ -66,6 +66,6 @@ def write_whole(path: Path, text: str) -> None:
             file.write(text)
             file.flush()
             os.replace(file.name, path)
-        except BaseException:
+        except BaseException:  # Ctrl-C too; the error goes on.
             os.unlink(file.name)
             raise

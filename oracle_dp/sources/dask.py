@@ -114,6 +114,6 @@ def _unreadable(parts: Sequence[Any]) -> str:
     for k, part in enumerate(parts):
         try:
             dask.compute(dask.delayed(len)(part))
-        except Exception:
+        except Exception:  # Which one it is tells an entry; only the place is told.
             return f"partition {k}"
     return "a partition"

@@ -60,7 +60,7 @@ def test_an_overspend_says_how_and_then_it_fits(make: Make) -> None:
 
 def test_a_file_keeps_it(tmp_path: Path) -> None:
     path = tmp_path / "ledger"
-    first = Ledger.create(path, {"survey": Budget(epsilon="1/3", delta=1e-6)})  # type: ignore[arg-type]
+    first = Ledger.create(path, {"survey": Budget(epsilon="1/3", delta=1e-6)})
     first.amend("survey", delta="1/7", reason="a first")
     second = Ledger.open(path)
     second.amend("survey", epsilon=0.5, reason="a second; with 'quotes'")
@@ -90,7 +90,7 @@ def test_lower_but_not_below_what_is_spent(make: Make) -> None:
     ledger.charge(charge(1, "1/10000"))
     for less in ({"epsilon": "99/100"}, {"delta": "1/10001"}, {"epsilon": 0, "delta": 0}):
         with pytest.raises(LedgerError, match="would not cover what is spent"):
-            ledger.amend("survey", reason="a mistake", **less)  # type: ignore[arg-type]
+            ledger.amend("survey", reason="a mistake", **less)
     assert ledger.amendments == ()
     assert ledger.budget("survey").epsilon == 3
     ledger.amend("survey", epsilon=1, delta=Fraction(1, 10000), reason="no more")

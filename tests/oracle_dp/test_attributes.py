@@ -151,8 +151,8 @@ SECRET = "Zanzibar"
     ("make", "message"),
     [
         (lambda: Threshold("", 1), "name"),
-        (lambda: Threshold(3, 1), "name"),  # type: ignore[arg-type]
-        (lambda: Threshold("a", "1"), "edge of 'a'"),  # type: ignore[arg-type]
+        (lambda: Threshold(3, 1), "name"),
+        (lambda: Threshold("a", "1"), "edge of 'a'"),
         (lambda: Threshold("a", True), "edge of 'a'"),
         (lambda: Threshold("a", float("nan")), "edge of 'a'"),
         (lambda: Threshold("a", float("inf")), "edge of 'a'"),
@@ -165,7 +165,7 @@ SECRET = "Zanzibar"
         (lambda: STEPS.thermometer("age >= 30"), "is not binned"),
         (lambda: Crossed([]), "at least two"),
         (lambda: Crossed([SEX]), "at least two"),
-        (lambda: Crossed(["sex", "race"]), "each must be an attribute"),  # type: ignore[list-item]
+        (lambda: Crossed(["sex", "race"]), "each must be an attribute"),
         (lambda: Crossed([SEX, SEX]), "read the same column"),
         (lambda: Crossed([AGE, Threshold("age", 5)]), "age, age >= 5 read the same column"),
         (lambda: Crossed([Binned(c, range(99)) for c in "abcd"]), "has 100,000,000 levels"),
@@ -176,7 +176,7 @@ SECRET = "Zanzibar"
         (lambda: STEPS.crossed("age >= 30", "age >= 60"), "read the same column"),
         (lambda: Domain([Threshold("a", 1), Threshold("a", 1.0)]), "'a >= 1' occurs more than"),
         (
-            lambda: Domain([Categorical("age", "12"), Threshold("age", 1)]),  # type: ignore[arg-type]
+            lambda: Domain([Categorical("age", "12"), Threshold("age", 1)]),
             "sequence of strings",
         ),
         (
@@ -222,7 +222,7 @@ def test_columns_are_asked_for_by_their_own_names() -> None:
 
 @pytest.mark.parametrize("domain", [STEPS, PAIRS, MIXED], ids=str)
 def test_what_does_not_fit_is_listed_once(domain: Domain) -> None:
-    data = frame([("Oz", "x", "Male"), ("White", np.inf, "Male"), ("Oz", 1, "Male")])  # type: ignore[list-item]
+    data = frame([("Oz", "x", "Male"), ("White", np.inf, "Male"), ("Oz", 1, "Male")])
     report = domain.outside(data).sort_values(["column", "problem"])
     assert report.to_numpy().tolist() == [
         ["age", "infinite", "inf", 1],

@@ -25,8 +25,8 @@ from oracles.finite import FiniteTable
 from tests.oracle_dp.deaths import DeadlyFunction, DeadlyProblem, mark_in
 from tests.oracle_dp.sources.tables import classifier, table
 
-dd = pytest.importorskip("dask.dataframe")
-distributed = pytest.importorskip("distributed")
+dd = pytest.importorskip("dask.dataframe", reason="Dask is not installed: the extra [dask]")
+distributed = pytest.importorskip("distributed", reason="Dask is not installed: the extra [dask]")
 
 
 @pytest.fixture(scope="module")

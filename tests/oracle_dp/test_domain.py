@@ -38,10 +38,10 @@ def frame(**columns: Any) -> pd.DataFrame:
     ("make", "message"),
     [
         (lambda: Categorical("", ["a"]), "name"),
-        (lambda: Categorical(3, ["a"]), "name"),  # type: ignore[arg-type]
+        (lambda: Categorical(3, ["a"]), "name"),
         (lambda: Categorical("c", []), "at least one"),
         (lambda: Categorical("c", "abc"), "sequence of strings"),
-        (lambda: Categorical("c", [0, 1]), "sequence of strings"),  # type: ignore[list-item]
+        (lambda: Categorical("c", [0, 1]), "sequence of strings"),
         (lambda: Categorical("c", ["a", "b", "a"]), "'a' is listed more than once"),
         (lambda: Binned("", [1.0]), "name"),
         (lambda: Binned("b", []), "at least one"),
@@ -50,11 +50,11 @@ def frame(**columns: Any) -> pd.DataFrame:
         (lambda: Binned("b", [float("nan")]), "finite"),
         (lambda: Binned("b", [1.0, float("inf")]), "finite"),
         (lambda: Binned("b", [10**400]), "finite"),
-        (lambda: Binned("b", ["1"]), "numbers"),  # type: ignore[list-item]
+        (lambda: Binned("b", ["1"]), "numbers"),
         (lambda: Binned("b", [True]), "numbers"),
         (lambda: Domain([]), "at least one"),
         (lambda: Domain([SEX, SEX]), "'sex' occurs more than once"),
-        (lambda: Domain(["sex"]), "Categorical, a Binned"),  # type: ignore[list-item]
+        (lambda: Domain(["sex"]), "Categorical, a Binned"),
     ],
 )
 def test_a_malformed_schema_is_refused(make: Any, message: str) -> None:
@@ -145,31 +145,31 @@ def test_arrays_of_one_type() -> None:
 
 @pytest.mark.parametrize("dtype", ["object", "str", "string", "category"])
 def test_text_of_every_dtype(dtype: str) -> None:
-    column = pd.Series(["Male", "Female", "Male"]).astype(dtype)  # type: ignore[call-overload]
+    column = pd.Series(["Male", "Female", "Male"]).astype(dtype)
     assert Domain([SEX]).encode(column.to_frame("sex")).tolist() == [[1], [0], [1]]
 
 
 @pytest.mark.parametrize("dtype", ["int64", "uint8", "Int64", "object", "category"])
 def test_integers_are_categories_by_their_text(dtype: str) -> None:
-    column = pd.Series([1, 0]).astype(dtype)  # type: ignore[call-overload]
+    column = pd.Series([1, 0]).astype(dtype)
     assert Domain([FLAG]).encode(column.to_frame("flag")).tolist() == [[0], [1]]
 
 
 @pytest.mark.parametrize("dtype", ["bool", "boolean", "object", "category"])
 def test_booleans_are_categories_by_their_text(dtype: str) -> None:
-    column = pd.Series([True, True]).astype(dtype)  # type: ignore[call-overload]
+    column = pd.Series([True, True]).astype(dtype)
     assert Domain([FLAG]).encode(column.to_frame("flag")).tolist() == [[2], [2]]
 
 
 @pytest.mark.parametrize("dtype", ["int64", "float32", "Int64", "Float64", "object", "category"])
 def test_numbers_of_every_dtype(dtype: str) -> None:
-    column = pd.Series([29, 30, 60]).astype(dtype)  # type: ignore[call-overload]
+    column = pd.Series([29, 30, 60]).astype(dtype)
     assert Domain([AGE]).encode(column.to_frame("age")).tolist() == [[0], [1], [3]]
 
 
 @pytest.mark.parametrize("dtype", ["object", "float64", "str", "category"])
 def test_no_rows_are_ordinary_data(dtype: str) -> None:
-    empty = pd.DataFrame({"sex": [], "age": []}).astype(dtype)  # type: ignore[call-overload]
+    empty = pd.DataFrame({"sex": [], "age": []}).astype(dtype)
     assert DOMAIN.encode(empty).shape == (0, 2)
     assert DOMAIN.encode(np.empty((0, 2))).shape == (0, 2)
     assert len(DOMAIN.outside(empty)) == 0
@@ -270,7 +270,7 @@ def test_another_kind_of_table_is_refused_rather_than_read_by_position() -> None
         columns = ("age", "sex")
 
     with pytest.raises(DomainError, match=r"pandas\.DataFrame"):
-        DOMAIN.encode(Table())  # type: ignore[arg-type]
+        DOMAIN.encode(Table())
 
 
 # -- the curator's report ----------------------------------------------------------------------

@@ -57,14 +57,14 @@ def charged(path: Path) -> int:
 def released(
     oracle: object, path: Path, program: IntegerProgram = PROGRAM, **more: object
 ) -> object:
-    problem = ReleasedVariables(program, (0, 1, 2), oracle)  # type: ignore[arg-type]
+    problem = ReleasedVariables(program, (0, 1, 2), oracle)
     return opdisc(
         problem,
         epsilon=1,
         sensitivity=1,
         ledger=Ledger.open(path),
         dataset="visits",
-        **more,  # type: ignore[arg-type]
+        **more,
     )
 
 
@@ -72,7 +72,7 @@ def released(
 class Failing:
     """Right at first, where feasibility is asked for, and faulty where the noise is in."""
 
-    fault: Callable[[IntegerProgram, Solution], Solution]  # type: ignore[type-arg]
+    fault: Callable[[IntegerProgram, Solution], Solution]
     name: str = "failing 1.0"
     calls: list[int] = field(default_factory=list)
 
@@ -82,8 +82,8 @@ class Failing:
         return self.fault(program, found) if len(self.calls) > 1 else found
 
 
-def answer(**changes: object) -> Callable[[IntegerProgram, Solution], Solution]:  # type: ignore[type-arg]
-    def fault(program: IntegerProgram, found: Solution) -> Solution:  # type: ignore[type-arg]
+def answer(**changes: object) -> Callable[[IntegerProgram, Solution], Solution]:
+    def fault(program: IntegerProgram, found: Solution) -> Solution:
         fields = {
             "status": found.status,
             "value": found.value,
@@ -92,13 +92,13 @@ def answer(**changes: object) -> Callable[[IntegerProgram, Solution], Solution]:
             "certificate": Certificate.SOLVER,
             "oracle": PRIVATE,
         }
-        return Solution(**{**fields, **changes})  # type: ignore[arg-type]
+        return Solution(**{**fields, **changes})
 
     return fault
 
 
-def raises(error: BaseException) -> Callable[[IntegerProgram, Solution], Solution]:  # type: ignore[type-arg]
-    def fault(program: IntegerProgram, found: Solution) -> Solution:  # type: ignore[type-arg]
+def raises(error: BaseException) -> Callable[[IntegerProgram, Solution], Solution]:
+    def fault(program: IntegerProgram, found: Solution) -> Solution:
         raise error
 
     return fault

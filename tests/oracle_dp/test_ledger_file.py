@@ -54,7 +54,9 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_what_is_written_is_read_exactly(path: Path) -> None:
-    ledger = Ledger.create(path, {"survey": Budget(epsilon="1/3", delta=1e-6), "census": 2})  # type: ignore[arg-type] # rational text
+    ledger = Ledger.create(
+        path, {"survey": Budget(epsilon="1/3", delta=1e-6), "census": 2}
+    )  # rational text
     entries = (
         charge(Fraction(1, 7), Fraction(1, 10**9)),
         charge("1e-300", rho=Fraction(3, 10**200)),
@@ -213,7 +215,7 @@ def test_a_folder_is_no_ledger(tmp_path: Path) -> None:
         Ledger.open(tmp_path)
     for unusable in ("", None, 5):
         with pytest.raises(ParameterError, match="path"):
-            Ledger.open(unusable)  # type: ignore[arg-type] # on purpose
+            Ledger.open(unusable)  # on purpose
 
 
 def test_a_file_with_two_names_is_refused(path: Path) -> None:

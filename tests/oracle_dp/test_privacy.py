@@ -357,6 +357,6 @@ def test_a_release_holds_nothing_else(make: Callable[[], Release[Any]]) -> None:
         "schema", "version", "kind", "value", "guarantee",
     }  # fmt: skip
     with pytest.raises((AttributeError, TypeError)):
-        release.objective = 17  # type: ignore[attr-defined]
+        release.objective = 17
     with pytest.raises((AttributeError, TypeError)):
-        release.guarantee.objective = 17  # type: ignore[attr-defined]
+        release.guarantee.objective = 17

@@ -97,7 +97,7 @@ def test_a_size_beyond_integers_of_floats_is_refused() -> None:
 
 def test_constants_of_a_loss_cannot_be_overridden() -> None:
     with pytest.raises(TypeError):
-        Logistic(lipschitz=1e-6)  # type: ignore[call-arg]  # That is what is refused.
+        Logistic(lipschitz=1e-6)  # That is what is refused.
 
 
 @dataclass(frozen=True)

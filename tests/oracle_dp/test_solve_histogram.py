@@ -58,7 +58,7 @@ def test_cells_per_record_is_a_positive_integer(cells: object) -> None:
     with pytest.raises(ParameterError, match="cells_per_record"):
         HistogramObjective(
             ONE_OF_TWO, np.eye(2), [1, 1], released=(0, 1), oracle=Highs(),
-            cells_per_record=cells,  # type: ignore[arg-type]  # what the test is about
+            cells_per_record=cells,  # what the test is about
         )  # fmt: skip
 
 

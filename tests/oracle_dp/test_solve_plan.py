@@ -83,7 +83,7 @@ def test_where_one_mechanism_applies_no_best_loss_is_looked_for(
     assert best_mechanism(coverage, epsilon=1, n_records=100) == "exponential"
     for wrong in ({"epsilon": 0}, {"n_records": 0}, {"neighbors": "next"}):
         with pytest.raises(ParameterError):
-            best_mechanism(coverage, **{"epsilon": 1, **wrong})  # type: ignore[arg-type]
+            best_mechanism(coverage, **{"epsilon": 1, **wrong})
 
 
 def test_opdisc_is_tried_when_asked() -> None:
@@ -96,4 +96,4 @@ def test_opdisc_is_tried_when_asked() -> None:
 @pytest.mark.parametrize("wrong", [{"epsilon": 0}, {"runs": 0}, {"n_records": 0}])
 def test_parameters_out_of_range(wrong: dict[str, int]) -> None:
     with pytest.raises(ParameterError):
-        list(plan_problem(assortment(1), **{"epsilon": 1, **wrong}))  # type: ignore[arg-type]
+        list(plan_problem(assortment(1), **{"epsilon": 1, **wrong}))

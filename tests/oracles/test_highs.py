@@ -227,7 +227,7 @@ KNAPSACK = IntegerProgram([-3, -4, -5], [[2, 3, 4]], None, [6], upper=[1, 1, 1])
 
 def lying(monkeypatch: pytest.MonkeyPatch, **changes: object) -> None:
     truthful = {"status": Status.OPTIMAL, "point": np.array([1.0, 0.0, 1.0]), "objective": -8.0}
-    claim = Claim(**{**truthful, "bound": -8.0, **changes})  # type: ignore[arg-type]
+    claim = Claim(**{**truthful, "bound": -8.0, **changes})
     monkeypatch.setattr(oracles.highs, "_claim", lambda highs, program: claim)
 
 

@@ -101,7 +101,7 @@ class Contradicting(FiniteTable):
     calls = 0
 
     def minimize(self, *args: object, **rest: object) -> Solution[tuple[int, ...]]:
-        found = super().minimize(*args, **rest)  # type: ignore[arg-type]
+        found = super().minimize(*args, **rest)
         Contradicting.calls += 1
         assert isinstance(found.objective, int)
         objective = found.objective - 10 * Contradicting.calls
@@ -120,7 +120,7 @@ def test_a_limit_ends_without_points() -> None:
     generator = np.random.default_rng(0)
     codes = np.column_stack([generator.integers(0, m, 3_000) for m in (9, 8, 7, 6)])
     cells = CellTable.from_codes(codes, generator.random(3_000) < 0.5, (9, 8, 7, 6))
-    problem: CountableProblem[object] = ZeroOneProblem(cells)  # type: ignore[assignment]
+    problem: CountableProblem[object] = ZeroOneProblem(cells)
     found = best_points(problem, 3, limits=Limits(seconds=0.2))
     assert (found.status, found.value) == (Status.STOPPED, None)
     assert found.certificate is Certificate.NONE

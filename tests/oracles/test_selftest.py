@@ -71,7 +71,7 @@ def replace_bounds(p: IntegerProgram, lower: np.ndarray, upper: np.ndarray) -> I
 
 
 def severities(oracle: object) -> dict[str, Check]:
-    return {check.what: check for check in examine(oracle)}  # type: ignore[arg-type]
+    return {check.what: check for check in examine(oracle)}
 
 
 def test_the_backends_of_this_package_are_never_wrong() -> None:
@@ -201,7 +201,7 @@ def test_an_interrupt_that_is_swallowed_or_late() -> None:
                     raise
             return Solution(Status.STOPPED, None, None, -math.inf, Certificate.NONE, "deaf")
 
-    swallowed = severities(Deaf(at))["Ctrl-C"]  # type: ignore[arg-type]
+    swallowed = severities(Deaf(at))["Ctrl-C"]
     assert "swallowed" in swallowed.detail
     late = severities(Deaf(worst))["Ctrl-C"]
     assert late.severity is Severity.LIMITED

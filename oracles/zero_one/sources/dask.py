@@ -58,7 +58,7 @@ def _count(partition: pd.DataFrame, schema: Schema, promised: dict[str, str], nu
         return count_frame(partition, schema)
     except ProblemError as error:
         return f"{place}: {error}"
-    except Exception as error:
+    except Exception as error:  # Whatever it is, its message may quote an entry.
         return f"{place}: cannot be read ({type(error).__name__})"
 
 

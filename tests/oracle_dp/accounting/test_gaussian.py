@@ -164,4 +164,4 @@ def test_bad_input_is_named(
 def test_numbers_of_every_kind() -> None:
     expected = gaussian_delta(0.5, mu=2.0)
     assert gaussian_delta(Fraction(1, 2), mu=2) == expected
-    assert gaussian_delta(np.float32(0.5), mu=np.int64(2)) == expected  # type: ignore[arg-type] # a Real
+    assert gaussian_delta(np.float32(0.5), mu=np.int64(2)) == expected  # a Real

@@ -77,7 +77,9 @@ def test_composition_is_least_among_the_plain_ways(parts: list[Spend], delta: fl
     assert used <= delta
     rhos = [p.rho for p in parts]
     if all(rho is not None for rho in rhos):
-        assert epsilon <= zcdp_epsilon(delta, rho=sum(map(Fraction, rhos), Fraction(0)))  # type: ignore[arg-type] # none is None
+        assert epsilon <= zcdp_epsilon(
+            delta, rho=sum(map(Fraction, rhos), Fraction(0))
+        )  # none is None
     if all(p.mu is not None for p in parts):
         mu = math.sqrt(sum(float(p.mu or 0) ** 2 for p in parts))
         assert epsilon <= gaussian_epsilon(delta, mu=mu) * (1 + 1e-9)
@@ -196,7 +198,7 @@ def test_bad_figures_are_named(figures: dict[str, Any], name: str) -> None:
 def test_what_is_no_spend() -> None:
     for ask in (compose, parallel):
         with pytest.raises(ParameterError, match="spends"):
-            ask([0.1])  # type: ignore[operator] # on purpose
+            ask([0.1])  # on purpose
 
 
 # -- zCDP against Gaussian noise, for which the accountant of dp-accounting is exact ------------

@@ -292,4 +292,4 @@ def test_a_batch_is_not_larger_than_the_data() -> None:
     ):
         extra = {"noise_multiplier": 1} if first == 1e-6 else {"delta": 1e-6}
         with pytest.raises(ParameterError, match="batch_size"):
-            ask(first, batch_size=8, n=7, steps=1, **extra)  # type: ignore[operator] # two signatures
+            ask(first, batch_size=8, n=7, steps=1, **extra)  # two signatures

@@ -57,7 +57,7 @@ def test_what_is_not_affine_is_refused() -> None:
         (lambda source: math.nan * affine(source), 2),
     ):
         with pytest.raises(ParameterError, match=r"^run:"):
-            affine_law(run, noises)  # type: ignore[arg-type]
+            affine_law(run, noises)
 
 
 @pytest.mark.parametrize("delta", [1e-9, 1e-3, 0.3])
@@ -91,7 +91,7 @@ def test_epsilon_of_other_laws() -> None:
 def test_steered_outputs(sign: int) -> None:
     """Monotone functions keep the epsilon of their noise; the rest takes something off."""
 
-    def steered(shift: float, rest: float = 0.0):  # type: ignore[no-untyped-def]
+    def steered(shift: float, rest: float = 0.0):
         return lambda z, side: math.sinh(sign * (z + shift) / 4) + rest * side
 
     known = gaussian_epsilon(1e-3, mu=1.0)

@@ -161,7 +161,7 @@ def test_what_is_no_backend(fakes: Path, name: str, said: str) -> None:
 
 
 def found(checks: object) -> dict[str, Check]:
-    return {check.what.split(" ")[0]: check for check in checks}  # type: ignore[attr-defined]
+    return {check.what.split(" ")[0]: check for check in checks}
 
 
 def test_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:

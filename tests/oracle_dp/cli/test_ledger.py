@@ -53,7 +53,7 @@ def test_create_spend_and_show(path: Path) -> None:
 
 
 def test_remaining_is_rounded_down(path: Path) -> None:
-    Ledger.create(path, {"adult": Fraction(1, 3)})  # type: ignore[dict-item] # a budget may be one
+    Ledger.create(path, {"adult": Fraction(1, 3)})  # a budget may be one
     shown = json.loads(run("ledger", "remaining", path, "--json").stdout)
     (entry,) = shown["datasets"]
     assert Fraction(entry["remaining"]["epsilon"]) < Fraction(1, 3)

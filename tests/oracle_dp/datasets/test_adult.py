@@ -110,7 +110,7 @@ def test_each_call_gives_a_frame_of_its_own(kept: AdultData) -> None:
 
 def test_an_unknown_way_with_missing_values_is_refused() -> None:
     with pytest.raises(ParameterError, match="'impute'"):
-        load_adult(missing="impute")  # type: ignore[arg-type]
+        load_adult(missing="impute")
 
 
 def test_shipped_rows_are_the_original_ones(kept: AdultData, test_data: Path) -> None:

@@ -226,7 +226,7 @@ def test_no_rows_are_ordinary_data_where_their_number_is_private() -> None:
 
 def test_no_labels_are_refused() -> None:
     with pytest.raises(DomainError, match="target y is None"):
-        classifier().fit([[1.0]], None)  # type: ignore[arg-type]  # on purpose
+        classifier().fit([[1.0]], None)  # on purpose
 
 
 def test_a_fitted_classifier_pickles_without_data() -> None:

@@ -95,7 +95,7 @@ def test_labels_are_predicted_and_saved_as_they_are(classes: Any) -> None:
     [
         (lambda: OneVsRest(()), "three or more"),
         (lambda: OneVsRest(CARDS.cards[:2]), "three or more"),
-        (lambda: OneVsRest((*CARDS.cards, 1)), "scoring cards"),  # type: ignore[arg-type]
+        (lambda: OneVsRest((*CARDS.cards, 1)), "scoring cards"),
         (lambda: OneVsRest(CARDS.cards + CARDS.cards[:1]), "classes: distinct labels"),
         (
             lambda: OneVsRest(
@@ -106,7 +106,7 @@ def test_labels_are_predicted_and_saved_as_they_are(classes: Any) -> None:
         (lambda: OneVsRest.from_points(DOMAIN, POINTS[:2], CLASSES), "one card per class"),
         (lambda: OneVsRest.from_points(DOMAIN, POINTS[:2], CLASSES[:2]), "three or more"),
         (lambda: OneVsRest.from_points(DOMAIN, POINTS, "abc"), "classes: a sequence of two"),
-        (lambda: OneVsRest.from_points(DOMAIN, POINTS, ("a", "b", None)), "a label must be"),  # type: ignore[arg-type]
+        (lambda: OneVsRest.from_points(DOMAIN, POINTS, ("a", "b", None)), "a label must be"),
         (lambda: OneVsRest.from_points(DOMAIN, [((0,),)] * 3, CLASSES), "one integer per level"),
     ],
 )

@@ -104,7 +104,7 @@ def test_tags() -> None:
 def test_sample_weights_are_refused_and_never_ignored() -> None:
     weights = np.ones(len(Y))
     with pytest.raises(TypeError, match="sample_weight"):
-        classifier().fit(X, Y, sample_weight=weights)  # type: ignore[call-arg]  # What is tested.
+        classifier().fit(X, Y, sample_weight=weights)  # What is tested.
     with sklearn.config_context(enable_metadata_routing=True):
         assert not hasattr(classifier(), "set_fit_request")
         with pytest.raises(TypeError, match="sample_weight"):

@@ -74,7 +74,7 @@ def test_labels_are_predicted_and_saved_as_they_are(classes: Any, kept: tuple[An
 
 
 def test_numpy_points_become_integers() -> None:
-    card = ScoringCard(DOMAIN, (np.array([0, 1]), np.array([-2, 0, 1], np.int8)), ("no", "yes"))  # type: ignore[arg-type]
+    card = ScoringCard(DOMAIN, (np.array([0, 1]), np.array([-2, 0, 1], np.int8)), ("no", "yes"))
     assert card == CARD
     assert hash(card) == hash(CARD)
     assert {type(point) for block in card.points for point in block} == {int}

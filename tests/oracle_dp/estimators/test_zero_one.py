@@ -410,7 +410,7 @@ def test_prediction_shows_no_value(where: str) -> None:
 
 def test_sample_weight_is_refused() -> None:
     with pytest.raises(TypeError, match="sample_weight"):
-        classifier().fit(X, Y, sample_weight=np.ones(12))  # type: ignore[call-arg]
+        classifier().fit(X, Y, sample_weight=np.ones(12))
     with pytest.raises(TypeError, match="sample_weight"):
         make_pipeline(classifier()).fit(X, Y, zerooneclassifier__sample_weight=np.ones(12))
 

@@ -72,4 +72,4 @@ def test_limits_without_a_meaning_are_refused() -> None:
     with pytest.raises(ParameterError, match="rounds has no meaning"):
         limits_or_none(Limits(rounds=3))
     with pytest.raises(ParameterError, match=r"an oracles\.Limits or None"):
-        limits_or_none(3)  # type: ignore[arg-type]
+        limits_or_none(3)

@@ -263,5 +263,5 @@ def test_bad_input_is_named_and_charges_nothing(
         **changes,
     }
     with pytest.raises(error):
-        blockwise(settings.pop("cells"), **settings)  # type: ignore[arg-type]
+        blockwise(settings.pop("cells"), **settings)
     assert ledger.charges == ()

@@ -154,7 +154,7 @@ def test_noise_has_its_law() -> None:
     wrong = {y: math.exp(log_law(np.zeros(1), exponent * 2, np.array([[y]]))[0]) for y in law}
     assert p_value(Counter(noise.tolist()), wrong) < 1e-6
     with pytest.raises(ParameterError, match="integers"):
-        noisy_counts(np.array([0.5]), exponent=exponent, source=SeededBits(1))  # type: ignore[arg-type]
+        noisy_counts(np.array([0.5]), exponent=exponent, source=SeededBits(1))
 
 
 def test_little_noise_finds_the_optimum() -> None:
@@ -235,5 +235,5 @@ def test_bad_input_is_named_and_charges_nothing(
         **changes,
     }
     with pytest.raises(error):
-        counts_zero_one(settings.pop("cells"), **settings)  # type: ignore[arg-type]
+        counts_zero_one(settings.pop("cells"), **settings)
     assert ledger.charges == ()

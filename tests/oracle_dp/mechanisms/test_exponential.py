@@ -79,8 +79,8 @@ def test_the_rule_catches_a_wrong_exponent(monkeypatch: pytest.MonkeyPatch) -> N
     right = ZeroOneExponential.__init__
 
     def wrong(self: ZeroOneExponential, cells: CellTable, **parameters: object) -> None:
-        parameters["epsilon"] = Fraction(parameters["epsilon"]) * 9 / 10  # type: ignore[arg-type]
-        right(self, cells, **parameters)  # type: ignore[arg-type]
+        parameters["epsilon"] = Fraction(parameters["epsilon"]) * 9 / 10
+        right(self, cells, **parameters)
 
     monkeypatch.setattr(ZeroOneExponential, "__init__", wrong)
     chosen = [i for i, instance in enumerate(exactness.instances()) if instance[-1] == 2][:4]
@@ -486,7 +486,7 @@ def test_rounds_do_not_change_the_law() -> None:
 )
 def test_bad_parameters(parameters: dict[str, object], error: type[Exception]) -> None:
     with pytest.raises(error):
-        ZeroOneExponential(random_cells(1, (2, 2), 9), **{"epsilon": 1, **parameters})  # type: ignore[arg-type]
+        ZeroOneExponential(random_cells(1, (2, 2), 9), **{"epsilon": 1, **parameters})
 
 
 def test_the_schedule_only_moves_time(monkeypatch: pytest.MonkeyPatch) -> None:

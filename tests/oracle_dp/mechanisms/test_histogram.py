@@ -106,7 +106,7 @@ def test_what_is_refused(given: dict[str, object], match: str) -> None:
             parts["program"], parts["costs"], parts["counts"], released=parts["released"],
             oracle=Highs(),
             cells_per_record=parts["cells_per_record"],
-        )  # type: ignore[arg-type]  # wrong on purpose  # fmt: skip
+        )  # wrong on purpose  # fmt: skip
 
 
 def test_noise_that_would_not_fit_is_refused_uncharged() -> None:

@@ -99,7 +99,7 @@ def law(
     costs = totals * noise.scale
     if totals.ndim == 1:
         return one_coordinate(costs, parameter(noise), first=first[0] if first else None), 0.0
-    return two_coordinates(costs, parameter(noise), first=first)  # type: ignore[arg-type]
+    return two_coordinates(costs, parameter(noise), first=first)
 
 
 def worst_log_ratio(
@@ -167,7 +167,7 @@ def forgotten_coordinates(noise: OneHotNoise) -> OneHotNoise:
 def test_a_wrong_calibration_is_caught(fault: object) -> None:
     d, e, point = worst_tables((3, 3), "replace", 2)
     noise = calibrated(12.0, "replace", 2, 0)
-    assert worst_log_ratio(d, e, fault(noise), first=point) > 13.0  # type: ignore[operator]
+    assert worst_log_ratio(d, e, fault(noise), first=point) > 13.0
 
 
 def test_a_cost_instead_of_a_reward_is_caught() -> None:
@@ -199,7 +199,7 @@ def enumerated_law(
     vectors = list(itertools.product(range(cells), repeat=sum(table.sizes)))
     pending = iter(vectors)
     for vector in vectors:
-        value = opdisc(table, **parameters).value  # type: ignore[arg-type]
+        value = opdisc(table, **parameters).value
         q = math.exp(-float(drawn[-1].exponent))
         law[value] += (1 - q) ** len(vector) * q ** sum(vector)
     return law
@@ -217,8 +217,8 @@ def test_the_code_has_the_law_that_the_theorem_is_about(monkeypatch: pytest.Monk
 def test_a_sign_planted_in_the_code_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     right = FiniteTable.minimize
 
-    def wrong(self: FiniteTable, rewards: list[np.ndarray], **rest: object) -> Solution:  # type: ignore[type-arg]
-        return right(self, [-reward for reward in rewards], **rest)  # type: ignore[arg-type]
+    def wrong(self: FiniteTable, rewards: list[np.ndarray], **rest: object) -> Solution:
+        return right(self, [-reward for reward in rewards], **rest)
 
     monkeypatch.setattr(FiniteTable, "minimize", wrong)
     with pytest.raises(AssertionError):
@@ -297,7 +297,7 @@ class Uncertified:
 
     def minimize(
         self, rewards: object, *, scale: int = 1, limits: Limits | None = None
-    ) -> Solution:  # type: ignore[type-arg]
+    ) -> Solution:
         return Solution(Status.STOPPED, (1,), 16, 0, Certificate.NONE, "fake")
 
 
@@ -357,7 +357,7 @@ def test_bad_input_is_named_and_charges_nothing(
         **changes,
     }
     with pytest.raises(error):
-        opdisc(settings.pop("problem"), **settings)  # type: ignore[arg-type]
+        opdisc(settings.pop("problem"), **settings)
     assert ledger.charges == ()
 
 
@@ -388,11 +388,11 @@ class Liar:
 
     def minimize(
         self, program: IntegerProgram, *, limits: Limits | None = None, start: object = None
-    ) -> Solution:  # type: ignore[type-arg]
+    ) -> Solution:
         found = Exhaustive().minimize(program)
         if not program.objective.any():  # Asked before the charge whether it proves anything.
             return found
-        return replace(found, oracle="rows = [17, 42]", **self.change)  # type: ignore[arg-type]
+        return replace(found, oracle="rows = [17, 42]", **self.change)
 
 
 PROGRAM = IntegerProgram([3, -2], [[1, 1]], None, [1], upper=[1, 1])

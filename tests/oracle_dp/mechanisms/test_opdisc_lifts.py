@@ -72,7 +72,7 @@ def test_the_released_point_minimises_the_perturbed_loss(
 
     def peek(self: RadialPerturbation, sizes: object, source: object) -> object:
         seen.append(self)
-        return right(self, sizes, source)  # type: ignore[arg-type]  # as opdisc calls it
+        return right(self, sizes, source)  # as opdisc calls it
 
     monkeypatch.setattr(RadialPerturbation, "draw", peek)
     generator = np.random.default_rng(1)
@@ -192,7 +192,7 @@ def test_what_does_not_fit_is_refused_before_the_charge(
     ledger = Ledger({"people": Budget(epsilon=1, delta=Fraction(1, 1000))})
     settings: dict[str, object] = {"epsilon": 0.5, "sensitivity": 2, **given}
     with pytest.raises(ParameterError, match=fault):
-        opdisc(TABLE, ledger=ledger, dataset="people", **settings)  # type: ignore[arg-type]  # wrong on purpose
+        opdisc(TABLE, ledger=ledger, dataset="people", **settings)  # wrong on purpose
     assert not ledger.charges
 
 
@@ -262,10 +262,10 @@ def test_delta_is_charged() -> None:
     ledger = Ledger({"people": Budget(epsilon=1, delta=Fraction(1, 10**6))})
     settings = {"epsilon": 0.5, "sensitivity": 2, "lift": "pi", "noise": "gaussian"}
     for _ in range(2):
-        opdisc(TABLE, delta=4e-7, ledger=ledger, dataset="people", **settings)  # type: ignore[arg-type]  # of one type each
+        opdisc(TABLE, delta=4e-7, ledger=ledger, dataset="people", **settings)  # of one type each
     assert [charge.delta for charge in ledger.charges] == [rational("delta", 4e-7)] * 2
     with pytest.raises(OverspendError):
-        opdisc(TABLE, delta=4e-7, ledger=ledger, dataset="people", **settings)  # type: ignore[arg-type]  # of one type each
+        opdisc(TABLE, delta=4e-7, ledger=ledger, dataset="people", **settings)  # of one type each
 
 
 class Unsure:

@@ -345,7 +345,7 @@ def test_an_unbounded_set_is_refused() -> None:
     with pytest.raises(ParameterError, match="bounded"):
         run(BallProblem(rows=rows(), radius=math.inf))
     with pytest.raises(ParameterError, match="TiltedProblem"):
-        run(3)  # type: ignore[arg-type]  # on purpose
+        run(3)  # on purpose
 
 
 def test_tilts_come_from_the_source_alone() -> None:

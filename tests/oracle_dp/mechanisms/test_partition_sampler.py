@@ -203,7 +203,7 @@ def test_an_entry_below_its_sum_is_an_error() -> None:
 def test_a_set_without_members_is_infeasible() -> None:
     @dataclass(frozen=True, eq=False)
     class Nowhere(Lying):
-        def value(self, point: np.ndarray) -> None:  # type: ignore[override]  # no member
+        def value(self, point: np.ndarray) -> None:  # no member
             return None
 
     sampler = PartitionSampler(Nowhere(BaseSet.subsets(3), 0), Fraction(1))

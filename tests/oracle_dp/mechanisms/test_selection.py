@@ -83,7 +83,7 @@ def test_a_limit_refuses_and_keeps_the_charge() -> None:
 def test_parameters_out_of_range(wrong: dict[str, object]) -> None:
     given = {"epsilon": 1, "sensitivity": 1, **wrong}
     with pytest.raises(ParameterError, match=next(iter(wrong))):
-        SelectionExponential(loss(), **given)  # type: ignore[arg-type]  # wrong on purpose
+        SelectionExponential(loss(), **given)  # wrong on purpose
 
 
 def test_node_limits_mean_nothing_here() -> None:

@@ -191,7 +191,7 @@ class Uncertified(FiniteTable):
     """Finds the minima and proves nothing."""
 
     def minimize(self, *args: object, **rest: object) -> Solution[Point]:
-        found = super().minimize(*args, **rest)  # type: ignore[arg-type]
+        found = super().minimize(*args, **rest)
         return Solution(
             found.status, found.value, found.objective, found.bound, Certificate.NONE, "fake"
         )
@@ -263,5 +263,5 @@ def test_bad_input_is_named_and_charges_nothing(
         **changes,
     }
     with pytest.raises(error):
-        top_r(settings.pop("problem"), **settings)  # type: ignore[arg-type]
+        top_r(settings.pop("problem"), **settings)
     assert ledger.charges == ()

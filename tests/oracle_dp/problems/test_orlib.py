@@ -103,7 +103,7 @@ def test_broken_files_are_named(tmp_path: Path, reader: object, text: str, match
     path = tmp_path / "broken.txt"
     path.write_text(text)
     with pytest.raises(ModelFileError, match=match):
-        reader(path)  # type: ignore[operator]  # one of the readers
+        reader(path)  # one of the readers
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ class Unreadable(Exception):
 
 
 def test_no_error_of_a_partition_is_passed_on(tmp_path) -> None:
-    dd = pytest.importorskip("dask.dataframe")
+    dd = pytest.importorskip("dask.dataframe", reason="Dask is not installed: the extra [dask]")
     from oracle_dp.sources import DaskSource
 
     frame = dd.from_pandas(table(), npartitions=3)

@@ -230,7 +230,7 @@ def test_recursive_regularisation_uses_each_record_once_and_stays_inside() -> No
         seen.append(records)
         return inner(point, records)
 
-    operator.total = total  # type: ignore[method-assign]  # a spy
+    operator.total = total  # a spy
     plan = RecursivePlan(weight=0.1, rounds=3, steps=20, batch_size=10)
     release = recursive_nseg(operator, epsilon=1.0, delta=1e-5, plan=plan, random_state=0)
     rounds = [set(np.concatenate(seen[40 * t : 40 * (t + 1)]).tolist()) for t in range(3)]

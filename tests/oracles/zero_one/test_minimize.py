@@ -149,7 +149,7 @@ class LyingOracle(Highs):
     """Claims a proven optimum that is one error below its point's."""
 
     def minimize(self, *args: object, **kwargs: object) -> Solution[np.ndarray]:
-        found = super().minimize(*args, **kwargs)  # type: ignore[arg-type]
+        found = super().minimize(*args, **kwargs)
         assert found.objective is not None
         lie = found.objective - 1
         return Solution(found.status, found.value, lie, lie, Certificate.SOLVER, "liar")
@@ -183,7 +183,7 @@ def test_problem_with_rewards_is_minus_costs() -> None:
 def test_bad_weights(weights: tuple[object, ...]) -> None:
     cells = CellTable.from_codes([[0]], [True], (1,))
     with pytest.raises(ProblemError, match="weights"):
-        minimize(cells, weights)  # type: ignore[arg-type]
+        minimize(cells, weights)
 
 
 def test_bad_costs_and_method() -> None:

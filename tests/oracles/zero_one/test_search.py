@@ -84,7 +84,7 @@ def instances(
 
 def solve(cells: CellTable, values: IntArray, costs: Costs, **limits: float) -> int:
     """The certified optimum, with everything that a solution promises checked."""
-    found = search(cells, values, costs, limits=Limits(**limits))  # type: ignore[arg-type]
+    found = search(cells, values, costs, limits=Limits(**limits))
     assert found.status is Status.OPTIMAL
     assert found.certificate is Certificate.EXACT
     assert found.value is not None
@@ -102,12 +102,12 @@ def no_costs(levels: tuple[int, ...] | list[int], n_values: int) -> Costs:
 
 
 @numba.njit
-def _star(arrays, state):  # type: ignore[no-untyped-def]
+def _star(arrays, state):
     return bounds.star(arrays, state)
 
 
 @numba.njit
-def _probes(arrays, state, probe):  # type: ignore[no-untyped-def]
+def _probes(arrays, state, probe):
     bounds.star(arrays, state)
     for b in range(arrays.n_b):
         bounds.probe_b(arrays, state, b, probe)
@@ -116,14 +116,14 @@ def _probes(arrays, state, probe):  # type: ignore[no-untyped-def]
 
 
 @numba.njit
-def _propagate(arrays, state, trail):  # type: ignore[no-untyped-def]
+def _propagate(arrays, state, trail):
     for level in range(arrays.n_rest):
         trails._mark(arrays, trail, level)
     return trails.propagate(arrays, state, trail)
 
 
 @numba.njit
-def _refresh(arrays, state, level):  # type: ignore[no-untyped-def]
+def _refresh(arrays, state, level):
     bounds.refresh(arrays, state, level)
 
 
