@@ -233,7 +233,7 @@ def _not_reached(found: Found, curves: Mapping[str, Curve]) -> list[str]:
     if any("processor_seconds" in r for name in curves for r in found.runs[name].values()):
         told.append(
             "Limits are for one draw, by the clock; the processor's seconds are of all draws "
-            "together. 'Refused': a solver's floating point could not prove the minimum."
+            "together."
         )
     if "counts" in curves:
         told.append("The search on noisy counts, which needs no proof, is stopped after 2 s.")

@@ -42,9 +42,9 @@ CASES = (
 CAPTION = """Training errors beyond the least that the same weights can reach, mean and 95% interval
 over seeds: Adult's 30,162 complete training rows, education and relationship, neighbours: replace.
 Delta is 0, but for Gaussian noise, where it is 1/n^2. Errors on training rows are for comparison
-only: no epsilon covers them. The one-hot and centred-binary lifts are separable, and the search
-proves their minima in integers; pi couples all weights and needs a MIP solver's bound. Processor
-seconds are of a shared machine."""
+only: no epsilon covers them. The search proves all minima in integers: the one-hot and
+centred-binary lifts are separable, and of pi, which couples all weights, it prices the total.
+Processor seconds are of a shared machine."""
 
 
 def configs(quick: bool) -> list[Config]:

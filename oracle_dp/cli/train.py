@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 EXACT = (Mechanism.EXPONENTIAL, Mechanism.OPDISC)
 """Mechanisms whose effort grows with all combinations of attributes, without a bound."""
 
-FEW = 2
-"""Attributes; with more, a solver may not end on the pi lift."""
-
 MANY = 5
 """Attributes; with more, an exact mechanism may not end on rows that are hard to tell apart."""
 
@@ -168,8 +165,7 @@ def train(
             "weights": weights,
         }
         classifier = classifier_of(model, common, asked)
-        many = FEW if lift is Lift.PI else MANY
-        if model is Model.ZERO_ONE and mechanism in EXACT and len(source.domain) > many:
+        if model is Model.ZERO_ONE and mechanism in EXACT and len(source.domain) > MANY:
             typer.echo(
                 f"oracle-dp: {len(source.domain)} attributes: {mechanism.value} runs until it is "
                 "done, which may take too long; choose a few by --attributes, and try how long "

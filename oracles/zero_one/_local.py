@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from oracles.zero_one._compile import inner, kernel
 from oracles.zero_one._layout import Layout
+from oracles.zero_one._total import Total, no_total, slack_at, slack_of
 from oracles.zero_one.cells import IntArray
 
 RANDOM, CURRENT, BEST = 0, 1, 2
@@ -40,6 +41,7 @@ class Walk(NamedTuple):
         price: Cost of each value of each level, the other attributes fixed, shape ``(d, V)``.
         current, kept, best: Positions of values: tried, last accepted, best, shape ``(d,)``.
         numbers: State of the random numbers, cost of ``kept``, cost of ``best``.
+        total: What a classifier pays for its total, if anything.
     """
 
     values: IntArray
@@ -55,16 +57,20 @@ class Walk(NamedTuple):
     kept: IntArray
     best: IntArray
     numbers: IntArray
+    total: Total
 
 
-def new_walk(layout: Layout, allowed: NDArray[np.bool_], point: IntArray) -> Walk:
+def new_walk(
+    layout: Layout, allowed: NDArray[np.bool_], point: IntArray, total: Total | None = None
+) -> Walk:
     """A walk that begins at a point, given by the positions of its values."""
+    total = no_total() if total is None else total
     n_levels = len(layout.arrays.cost)
     # Columns of cell_level are the attributes in the order in which their levels are numbered.
     arrays = layout.arrays
     begins = {*layout.starts, arrays.n_rest, n_levels}
     first = np.array(sorted(begins), dtype=np.int64)
-    cost = layout.cost(point)
+    cost = layout.cost(point) + slack_of(total, point)
     return Walk(
         layout.arrays.values,
         layout.arrays.cost,
@@ -79,6 +85,7 @@ def new_walk(layout: Layout, allowed: NDArray[np.bool_], point: IntArray) -> Wal
         point.copy(),
         point.copy(),
         np.array([_SEED, cost, cost], dtype=np.int64),
+        total,
     )
 
 
@@ -135,8 +142,8 @@ def _measure(walk: Walk) -> None:
 
 @inner
 def _cost(walk: Walk) -> int:
-    """Cost of the current point, from its margins."""
-    cost = 0
+    """Cost of the current point, from its margins, with what its total costs beyond its price."""
+    cost = slack_at(walk.total, walk.current)
     for level in range(len(walk.current)):
         cost += walk.cost[level, walk.current[level]]
     for c in range(len(walk.margin)):

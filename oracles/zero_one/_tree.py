@@ -17,10 +17,11 @@ from oracles.zero_one._bounds import probe_b, probe_rest, star
 from oracles.zero_one._compile import inner, kernel, merged
 from oracles.zero_one._layout import LANES, Arrays
 from oracles.zero_one._state import HIGH, LOW, WORK, State
+from oracles.zero_one._total import Total, least_slack, no_total, spend
 from oracles.zero_one._trail import TOP, Trail, delete_from, keep_only, propagate, undo
 from oracles.zero_one.cells import IntArray
 
-DEPTH, INCUMBENT, NODES = 0, 1, 2
+DEPTH, INCUMBENT, NODES, FOUND, CERTAIN = 0, 1, 2, 3, 4
 """Places in ``Tree.numbers``."""
 
 BRANCHED, MARK, COUNT, NEXT = 0, 1, 2, 3
@@ -41,13 +42,15 @@ class Tree(NamedTuple):
 
     Attributes:
         numbers: Depth of the stack (-1: exhausted, or not begun), cost of the incumbent beyond the
-            layout's constant, nodes so far.
+            layout's constant, nodes so far, whether ``point`` has that cost, and the least slack
+            of the current node.
         frames: At each depth the level branched on, the length of the trail before it, the number
             of children and the next of them, shape ``(depths, 4)``.
         children: Their values and bounds, increasing in bound, shape ``(depths, V, 2)``.
         probe: Bounds of the current node's children, shape ``(d, V)``.
         order: Rest levels in the order of probing: those that lately pruned a node come first.
         point: Positions of the best leaf's values, shape ``(d,)``.
+        total: What a leaf pays for its total, if anything.
     """
 
     numbers: IntArray
@@ -56,19 +59,21 @@ class Tree(NamedTuple):
     probe: IntArray
     order: IntArray
     point: IntArray
+    total: Total
 
 
-def new_tree(arrays: Arrays, incumbent: int) -> Tree:
+def new_tree(arrays: Arrays, incumbent: int, total: Total | None = None) -> Tree:
     """A tree before its root, with the cost to beat beyond the constant."""
     depths = arrays.n_rest + arrays.n_b + 1
     n_levels, n_values = arrays.cost.shape
     return Tree(
-        np.array([-1, incumbent, 0], dtype=np.int64),
+        np.array([-1, incumbent, 0, 0, 0], dtype=np.int64),
         np.zeros((depths, 4), dtype=np.int64),
         np.zeros((depths, n_values, 2), dtype=np.int64),
         np.zeros((n_levels, n_values), dtype=np.int64),
         np.arange(arrays.n_rest, dtype=np.int64),
         np.zeros(n_levels, dtype=np.int64),
+        no_total() if total is None else total,
     )
 
 
@@ -114,18 +119,21 @@ def open_bound(tree: Tree) -> int:
 @merged
 def _probe(arrays: Arrays, state: State, tree: Tree, trail: Trail) -> int:
     """The node's bound after all deletions; the incumbent if nothing here can beat it."""
-    incumbent = tree.numbers[INCUMBENT]
+    # Whatever its total, every classifier of this node pays so much beyond its bound.
+    certain = least_slack(arrays, state, tree.total)
+    tree.numbers[CERTAIN] = certain
+    incumbent = tree.numbers[INCUMBENT] - certain
     limit = state.totals[WORK] + NODE_WORK
     while True:
         deletions = 0
         for place in range(-1, arrays.n_rest):
             if not propagate(arrays, state, trail):
-                return int(incumbent)
+                return int(incumbent + certain)
             if place < 0:
                 # First and last: what star leaves behind is then this node's.
-                bound = _probe_pair(arrays, state, tree, trail)
+                bound = _probe_pair(arrays, state, tree, trail, incumbent)
                 if bound >= incumbent or limit == 0:
-                    return bound
+                    return int(bound + certain)
                 continue
             level = tree.order[place]
             if state.boxes[level, LOW] == state.boxes[level, HIGH]:
@@ -138,10 +146,10 @@ def _probe(arrays: Arrays, state: State, tree: Tree, trail: Trail) -> int:
             deleted, left = delete_from(arrays, state, trail, level, tree.probe, incumbent)
             if left == 0:
                 _bring_forward(tree, place)
-                return int(incumbent)
+                return int(incumbent + certain)
             deletions += deleted
         if deletions == 0:
-            return bound
+            return int(bound + certain)
         limit = 0
 
 
@@ -155,9 +163,8 @@ def _bring_forward(tree: Tree, place: int) -> None:
 
 
 @merged
-def _probe_pair(arrays: Arrays, state: State, tree: Tree, trail: Trail) -> int:
+def _probe_pair(arrays: Arrays, state: State, tree: Tree, trail: Trail, incumbent: int) -> int:
     """The bound after deleting values of B until none of them reaches the incumbent."""
-    incumbent = tree.numbers[INCUMBENT]
     while True:
         bound = star(arrays, state)
         if bound >= incumbent:
@@ -187,14 +194,14 @@ def _n_left(state: State, level: int) -> int:
 @inner
 def _choose(arrays: Arrays, state: State, tree: Tree, bound: int) -> int:
     """The open level with the least estimated size of its subtrees, -1 if none is open."""
-    gap = float(tree.numbers[INCUMBENT] - bound)
+    gap, certain = float(tree.numbers[INCUMBENT] - bound), tree.numbers[CERTAIN]
     best, least = -1, math.inf
     for level in range(arrays.n_rest + arrays.n_b):
         if _n_left(state, level) > 1:
             size = 0.0
             for v in range(state.alive.shape[1]):
                 if state.alive[level, v]:
-                    rise = max(0, tree.probe[level, v] - bound)
+                    rise = max(0, tree.probe[level, v] + certain - bound)
                     size += math.exp(-SHARPNESS * float(rise) / gap)
             if size < least:
                 best, least = level, size
@@ -209,7 +216,7 @@ def _push(state: State, tree: Tree, level: int, bound: int, mark: int) -> None:
     count = 0
     for v in range(state.alive.shape[1]):
         if state.alive[level, v]:
-            at, own = count, max(bound, tree.probe[level, v])
+            at, own = count, max(bound, tree.probe[level, v] + tree.numbers[CERTAIN])
             while at > 0 and tree.children[depth, at - 1, BOUND] > own:
                 tree.children[depth, at, VALUE] = tree.children[depth, at - 1, VALUE]
                 tree.children[depth, at, BOUND] = tree.children[depth, at - 1, BOUND]
@@ -229,18 +236,32 @@ def _record(arrays: Arrays, state: State, tree: Tree, cost: int) -> None:
 
     Nothing was probed here since :func:`star`: it left the costs of every value of A.
     """
-    n_values, first_a = len(arrays.values), arrays.n_rest + arrays.n_b
+    first_a = arrays.n_rest + arrays.n_b
+    if len(tree.total.slack) > 0:
+        cost = spend(arrays, state, tree.total)
+        if cost >= tree.numbers[INCUMBENT]:
+            return
     for level in range(first_a):
         for v in range(state.alive.shape[1]):
             if state.alive[level, v]:
                 tree.point[level] = v
     for a in range(arrays.n_a):
-        at = state.at_sums + (a // LANES) * n_values * LANES + a % LANES
-        best = 0
-        for v in range(1, n_values):
-            gain = state.scratch[at + best * LANES] - state.scratch[at + v * LANES]
-            # Of equal values the one next to 0: levels without cells get no weight.
-            if gain > 0 or (gain == 0 and abs(arrays.values[v]) < abs(arrays.values[best])):
-                best = v
-        tree.point[first_a + a] = best
+        if len(tree.total.slack) > 0:
+            tree.point[first_a + a] = tree.total.chosen[a]
+        else:
+            tree.point[first_a + a] = _cheapest(arrays, state, a)
     tree.numbers[INCUMBENT] = cost
+    tree.numbers[FOUND] = 1
+
+
+@inner
+def _cheapest(arrays: Arrays, state: State, a: int) -> int:
+    n_values = len(arrays.values)
+    at = state.at_sums + (a // LANES) * n_values * LANES + a % LANES
+    best = 0
+    for v in range(1, n_values):
+        gain = state.scratch[at + best * LANES] - state.scratch[at + v * LANES]
+        # Of equal values the one next to 0: levels without cells get no weight.
+        if gain > 0 or (gain == 0 and abs(arrays.values[v]) < abs(arrays.values[best])):
+            best = v
+    return best

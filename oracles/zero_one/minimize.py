@@ -17,9 +17,11 @@ from oracles.oracle import UNLIMITED, Limits, Oracle
 from oracles.solution import Certificate, Solution, Status
 from oracles.total import TotalReward
 from oracles.verdict import check_provable, recheck
+from oracles.zero_one._prices import check_total
 from oracles.zero_one.cells import CellTable, IntArray
 from oracles.zero_one.descent import descend, total_cost
 from oracles.zero_one.formulation import formulate
+from oracles.zero_one.lagrangian import search_with_total
 from oracles.zero_one.search import search
 
 TERNARY = (-1, 0, 1)
@@ -183,7 +185,9 @@ class ZeroOneProblem:
         """
         check_weights(self.weights)
         self.cells.margin_bounds(self.weights)
-        if total is not None or self.method == "milp":
+        if total is not None and self.method == "search":
+            check_total(scale * self.cells.n_rows, total)
+        if self.method == "milp":
             check_provable(scale * self.cells.n_rows, scale)
 
     def minimize(
@@ -194,11 +198,7 @@ class ZeroOneProblem:
         total: TotalReward | None = None,
         limits: Limits = UNLIMITED,
     ) -> Solution[tuple[IntArray, ...]]:
-        """Minimise ``scale * errors - rewards``.
-
-        A reward for a total couples all weights, which the search cannot: then the program over
-        cells is solved, whatever ``method`` says.
-        """
+        """Minimise ``scale * errors - rewards``."""
         stacked = -np.stack([np.asarray(reward, dtype=np.int64) for reward in rewards])
         costs = np.split(stacked, np.cumsum(self.cells.levels)[:-1])
         scaled = self.cells.scaled(scale)
@@ -207,7 +207,11 @@ class ZeroOneProblem:
             parts = tuple(part[order] for part in total.parts)
             tables = [table[:, order] for table in costs]
             sorted_total = dataclasses.replace(total, parts=parts)
-            return _solve(scaled, values, tables, sorted_total, self.oracle, limits)
+            if self.method == "milp":
+                return _solve(scaled, values, tables, sorted_total, self.oracle, limits)
+            return search_with_total(
+                scaled, values, tables, sorted_total, unit=scale, limits=limits
+            )
         return minimize(
             scaled,
             self.weights,

@@ -137,16 +137,48 @@ def _grow(
     layout: Layout, start: tuple[IntArray, ...], nodes: int | None, deadline: float
 ) -> tuple[IntArray, int, bool]:
     """The incumbent's point, a lower bound on all costs, and whether the tree was exhausted."""
-    from oracles.zero_one import _bounds, _local, _state, _trail, _tree  # imports numba
+    from oracles.zero_one import _local  # imports numba
 
     useful = useful_values(layout)
-    shifts = up_to_shifts(layout, useful)
+    walk = _local.new_walk(layout, useful, layout.point(start))
+    least, exhausted, _ = explore(
+        layout, useful, walk, shifts=up_to_shifts(layout, useful), nodes=nodes, deadline=deadline
+    )
+    return walk.best, layout.constant + least, exhausted
+
+
+def explore(
+    layout: Layout,
+    allowed: NDArray[np.bool_],
+    walk: Walk,
+    *,
+    below: float = math.inf,
+    shifts: Shifts | None = None,
+    nodes: int | None = None,
+    deadline: float = math.inf,
+) -> tuple[int, bool, int]:
+    """Search for less than a walk's best cost; the walk then has the best point of both.
+
+    Args:
+        layout: The layout.
+        allowed: Values left at the root, shape ``(d, V)``.
+        walk: Gives the incumbent, and looks for better ones between pieces of the search.
+        below: Only less than this counts, if the walk's best is not already.
+        shifts: The layout up to shifts, if it has that.
+        nodes: How many to visit at most.
+        deadline: Of :func:`time.monotonic`.
+
+    Returns:
+        A lower bound on all costs beyond the constant, or ``below`` if that is less; whether the
+        tree was exhausted; how many nodes were visited.
+    """
+    from oracles.zero_one import _bounds, _local, _state, _trail, _tree  # imports numba
+
     arrays = layout.arrays if shifts is None else shifts.layout.arrays
     state = _state.new_state(layout if shifts is None else shifts.layout)
-    state.alive[:] = useful if shifts is None else shifts.allowed
+    state.alive[:] = allowed if shifts is None else shifts.allowed
     _bounds.settle(arrays, state)
-    walk = _local.new_walk(layout, useful, layout.point(start))
-    tree = _tree.new_tree(arrays, int(walk.numbers[_local.BEST]))
+    tree = _tree.new_tree(arrays, int(min(below, walk.numbers[_local.BEST])), walk.total)
     trail = _trail.new_trail(arrays)
     most_nodes = sys.maxsize if nodes is None else nodes
     n_cells, n_attributes = layout.cell_level.shape
@@ -163,7 +195,7 @@ def _grow(
         work, piece = min(2 * work, _MOST_WORK), piece + 1
     least = _tree.open_bound(tree) if tree.numbers[_tree.NODES] else 0
     _take_over(walk, tree, shifts)
-    return walk.best, layout.constant + int(least), exhausted
+    return least, exhausted, int(tree.numbers[_tree.NODES])
 
 
 def _take_over(walk: Walk, tree: Tree, shifts: Shifts | None) -> bool:
@@ -172,8 +204,9 @@ def _take_over(walk: Walk, tree: Tree, shifts: Shifts | None) -> bool:
 
     if walk.numbers[_local.BEST] < tree.numbers[_tree.INCUMBENT]:
         tree.numbers[_tree.INCUMBENT] = walk.numbers[_local.BEST]
+        tree.numbers[_tree.FOUND] = 0
         return True
-    if tree.numbers[_tree.INCUMBENT] < walk.numbers[_local.BEST]:
+    if tree.numbers[_tree.FOUND] and tree.numbers[_tree.INCUMBENT] < walk.numbers[_local.BEST]:
         walk.numbers[_local.BEST] = tree.numbers[_tree.INCUMBENT]
         walk.best[:] = tree.point if shifts is None else shifts.point(tree.point)
     return False

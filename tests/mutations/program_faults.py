@@ -4,7 +4,44 @@ from __future__ import annotations
 
 from tests.mutations.fault import Fault
 
+TOTALS = ("tests/oracles/zero_one/test_lagrangian.py", "-k", "enumeration or bounds")
+
 PROGRAM_FAULTS = [
+    Fault(
+        "totals that a node is thought not to have",
+        "oracles/zero_one/_total.py",
+        "high += most",
+        "high += least",
+        TOTALS,
+    ),
+    Fault(
+        "a leaf whose total costs nothing beyond its price",
+        "oracles/zero_one/_total.py",
+        "cost = total.least[arrays.n_a, end] + total.slack[end]",
+        "cost = total.least[arrays.n_a, end]",
+        TOTALS,
+    ),
+    Fault(
+        "a window of totals that is never searched",
+        "oracles/zero_one/lagrangian.py",
+        "((window.first, middle), (middle + 1, window.last))",
+        "((window.first, middle), (middle + 2, window.last))",
+        TOTALS,
+    ),
+    Fault(
+        "values left out that a total may need",
+        "oracles/zero_one/lagrangian.py",
+        "self.layout = lay_out(cells, values, costs)",
+        "self.layout = lay_out(cells, values, costs, cut=True)",
+        TOTALS,
+    ),
+    Fault(
+        "a stopped search whose bound forgets a window",
+        "oracles/zero_one/lagrangian.py",
+        "bound, exhausted = min(bound, least), False",
+        "bound, exhausted = least, False",
+        TOTALS,
+    ),
     Fault(
         "recourse that is feasible up to a tolerance",
         "oracles/recourse.py",

@@ -106,12 +106,19 @@ LABELS = np.arange(len(CODES)) % 3 == 0
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("max_norm", [None, 1.5])
 @pytest.mark.parametrize("weights", [(-1, 0, 1), (1, 0, -1), (-2, 0, 1)])
+@pytest.mark.parametrize(
+    ("method", "certificate"), [("search", Certificate.EXACT), ("milp", Certificate.SOLVER)]
+)
 def test_classifiers_agree_with_enumeration(
-    seed: int, max_norm: float | None, weights: tuple[int, ...]
+    seed: int,
+    max_norm: float | None,
+    weights: tuple[int, ...],
+    method: str,
+    certificate: Certificate,
 ) -> None:
-    """The program over cells against a table of the losses of all classifiers."""
+    """Search, and the program over cells, against a table of the losses of all classifiers."""
     cells = CellTable.from_codes(CODES, LABELS, (3, 2))
-    problem = ZeroOneProblem(cells, weights)
+    problem = ZeroOneProblem(cells, weights, method=method)
     points = list(itertools.product(weights, repeat=5))
     losses = np.array([cells.errors(cells.split(point)) for point in points])
     table = FiniteTable(losses.reshape((len(weights),) * 5))
@@ -130,7 +137,7 @@ def test_classifiers_agree_with_enumeration(
     found = problem.minimize(rewards, scale=perturbation.scale, total=total)
     expected = table.minimize(rewards, scale=perturbation.scale, total=total)
     assert found.objective == expected.objective
-    assert found.certificate is Certificate.SOLVER
+    assert found.certificate is certificate
     assert found.value is not None
     assert max_norm is None or np.linalg.norm(np.concatenate(found.value)) <= max_norm
 
@@ -205,15 +212,18 @@ def test_values_too_far_apart_for_64_bits_are_refused() -> None:
 def test_too_many_rows_for_a_solver_are_refused_before_the_charge() -> None:
     ledger = Ledger({"people": Budget(epsilon=1)})
     cells = CellTable.from_codes(CODES, LABELS, (3, 2)).scaled(10**8)
-    for problem, lift in (
-        (ZeroOneProblem(cells), "pi"),
-        (ZeroOneProblem(cells, method="milp"), "one_hot"),
-    ):
+    solver = ZeroOneProblem(cells, method="milp")
+    far_more = ZeroOneProblem(cells.scaled(10**6))
+    for problem, lift in ((solver, "pi"), (solver, "one_hot"), (far_more, "pi")):
         with pytest.raises(ProblemError, match="too large"):
             opdisc(problem, epsilon=0.5, sensitivity=2, lift=lift, ledger=ledger, dataset="people")
     assert not ledger.charges
-    opdisc(ZeroOneProblem(cells), epsilon=0.5, sensitivity=2, ledger=ledger, dataset="people")
-    assert len(ledger.charges) == 1
+    for lift in ("one_hot", "pi"):
+        opdisc(
+            ZeroOneProblem(cells), epsilon=0.5, sensitivity=2, lift=lift, ledger=ledger,
+            dataset="people",
+        )  # fmt: skip
+    assert len(ledger.charges) == 2
 
 
 def test_coarser_entries_make_smaller_objectives() -> None:

@@ -56,6 +56,7 @@ def main() -> None:
     from oracles import Limits
     from oracles.zero_one._layout import lay_out
     from oracles.zero_one.search import search
+    from tests.oracles.zero_one import test_lagrangian as totals
     from tests.oracles.zero_one import test_search as cases
 
     evenly = [(c, v, cases.no_costs(c.levels, len(v))) for c, v in cases.evenly_spaced(13, 12)]
@@ -66,6 +67,8 @@ def main() -> None:
         layout = lay_out(cells, values, costs, cut=True)
         worse = optimum - layout.constant + 1_000
         assert cases.from_scratch(layout, worse) == optimum - layout.constant
+    for case in totals.cases(0, 40, most=300):
+        totals.check(case, case.solve(unit=0))
     stopped = search(*next(cases.instances(11, 1, most=800)), limits=Limits(nodes=1))
     assert stopped.bound <= (stopped.objective or 0)
     assert cases.excess_of_bounds(3, 8) <= 0

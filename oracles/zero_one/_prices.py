@@ -1,0 +1,76 @@
+"""Costs of totals as prices: how steep they can be, and what no price can express."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from oracles.errors import ProblemError
+from oracles.total import TotalReward
+from oracles.zero_one._layout import MAX_UNITS
+from oracles.zero_one.cells import IntArray
+
+_TOO_LARGE = (
+    "rows, costs and the reward for a total are together too large for 64 bits: use fewer rows, "
+    "fewer lattice_bits, or a larger epsilon"
+)
+
+
+def check_total(n_rows: int, total: TotalReward) -> None:
+    """Refuse what would leave no room in 64 bits for costs, whatever they are.
+
+    Args:
+        n_rows: Number of rows, times what an error costs.
+        total: Parts, and number of levels.
+
+    Raises:
+        ProblemError: There would be none.
+    """
+    if n_rows * _breadth(total) > MAX_UNITS // 16:
+        raise ProblemError(_TOO_LARGE)
+
+
+def _breadth(total: TotalReward) -> int:
+    """How often a price can be paid, by one point or beside another."""
+    last = len(total.levels)
+    return max(sum(min(int(part.max()), last) for part in total.parts), last, len(total.parts))
+
+
+def steepest(n_rows: int, costs: Sequence[IntArray], total: TotalReward, h: Sequence[int]) -> int:
+    """A price that outweighs whatever one level can change.
+
+    It does not depend on which rows there are, and neither does whether it is refused.
+
+    Raises:
+        ProblemError: Sums of rows, costs and rewards could leave 64 bits.
+    """
+    spread = max(int(np.ptp(table, axis=1).max(initial=0)) for table in costs)
+    slopes = [abs(b - a) for a, b in itertools.pairwise(h)]
+    found = 1 + n_rows + spread + max(slopes, default=0)
+    if found * _breadth(total) + max(map(abs, h)) > MAX_UNITS // 8:
+        raise ProblemError(_TOO_LARGE)
+    return found
+
+
+def defect(h: Sequence[int]) -> int:
+    """How far numbers exceed their convex envelope, rounded up."""
+    hull: list[int] = []
+    for t in range(len(h)):
+        while len(hull) > 1 and _on_or_above(h, hull[-2], hull[-1], t):
+            hull.pop()
+        hull.append(t)
+    return max(
+        (
+            h[t] - h[a] - (h[b] - h[a]) * (t - a) // (b - a)
+            for a, b in itertools.pairwise(hull)
+            for t in range(a, b)
+        ),
+        default=0,
+    )
+
+
+def _on_or_above(h: Sequence[int], a: int, b: int, c: int) -> bool:
+    """Whether the number at b is on or above the line from a to c."""
+    return (h[b] - h[a]) * (c - a) >= (h[c] - h[a]) * (b - a)

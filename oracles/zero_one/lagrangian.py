@@ -1,0 +1,247 @@
+"""Exact minimisation of errors plus costs less a reward for the weights' total.
+
+Such a reward, as the lift pi has for the squared norm, couples all weights. Window by window of
+totals its cost h is split into a line and a slack that is at least 0. The line is a price of every
+(level, value), so the branch and bound over cells does the rest: its bounds are those of a
+Lagrangian relaxation, strengthened by the least slack that a node has, and its leaves are exact.
+Only prices and the order of windows come from local search, and no proof rests on them.
+(docs/theory/search.md, Totals.)
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from oracles.oracle import Limits
+from oracles.solution import Certificate, Solution, Status
+from oracles.total import TotalReward
+from oracles.zero_one._layout import Layout, lay_out
+from oracles.zero_one._parts import normalise
+from oracles.zero_one._prices import defect, steepest
+from oracles.zero_one.cells import CellTable, IntArray
+from oracles.zero_one.descent import descend, total_cost
+from oracles.zero_one.search import explore, name
+
+_TRIALS = 24
+"""Prices that are tried for a window."""
+
+_ROUNDS = 16
+"""Rounds of local search per price, fewer where a round is long."""
+
+_WORK = 2**20
+"""About how many cells, attributes and values those rounds may look at."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Window:
+    """Totals ``first..last``, for which ``h[t] >= constant + price * t``, with equality at one.
+
+    Attributes:
+        estimate: About the least cost in it; no bound.
+        start: Positions of the values of a good point at that price.
+    """
+
+    first: int
+    last: int
+    price: int
+    constant: int
+    estimate: int
+    start: IntArray
+
+
+def search_with_total(
+    cells: CellTable,
+    values: IntArray,
+    costs: Sequence[IntArray],
+    total: TotalReward,
+    *,
+    unit: int,
+    limits: Limits,
+) -> Solution[tuple[IntArray, ...]]:
+    """Minimise errors plus costs less the reward for the total.
+
+    Args:
+        cells: The data.
+        values: The values of every weight, increasing.
+        costs: One integer array per attribute, shape ``(levels, len(values))``.
+        total: The reward; its parts follow the order of ``values``.
+        unit: What one error costs: about how far a window's line may be from h.
+        limits: When to stop without a proof. Threads are ignored: the search uses one.
+
+    Returns:
+        The solution: ``EXACT`` when all windows are exhausted, or ``INFEASIBLE`` if no point has
+        an allowed total; otherwise ``STOPPED`` with the best weights found and a valid bound.
+
+    Raises:
+        ProblemError: Margins, or counts, costs and rewards together, could overflow.
+        KeyboardInterrupt: Within a second of Ctrl-C, except while kernels are compiled.
+    """
+    deadline = math.inf if limits.seconds is None else time.monotonic() + limits.seconds
+    problem = _Coupled(cells, values, costs, total, deadline)
+    bound, exhausted = problem.solve(unit, limits.nodes)
+    if problem.best is None:
+        status = Status.INFEASIBLE if exhausted else Status.STOPPED
+        return Solution(status, None, None, -math.inf, Certificate.NONE, name())
+    found = problem.layout.weights(problem.best)
+    reward = total.reward(np.searchsorted(values, np.concatenate(found)).tolist())
+    objective = total_cost(cells, values, costs, found) - (reward or 0)
+    if reward is None or objective != problem.objective:
+        # What the tree counted cannot differ from the recount.
+        return Solution(Status.ERROR, None, None, -math.inf, Certificate.NONE, name())
+    if exhausted:
+        return Solution(Status.OPTIMAL, found, objective, objective, Certificate.EXACT, name())
+    least = min(bound, objective)
+    return Solution(Status.STOPPED, found, objective, least, Certificate.NONE, name())
+
+
+def _split(cells: CellTable, total: TotalReward) -> list[IntArray]:
+    """Its parts per attribute, shape ``(levels, values)``."""
+    return np.split(np.stack(total.parts), np.cumsum(cells.levels)[:-1])
+
+
+class _Coupled:
+    """The problem in the numbering of its layout, and the best point so far."""
+
+    def __init__(
+        self,
+        cells: CellTable,
+        values: IntArray,
+        costs: Sequence[IntArray],
+        total: TotalReward,
+        deadline: float,
+    ) -> None:
+        self.deadline = deadline
+        self.h = [-total.factor * int(level) for level in total.levels]
+        self.steepest = steepest(cells.n_rows, costs, total, self.h)
+        self.layout = lay_out(cells, values, costs)
+        self.own = self._by_level(costs)
+        # A part beyond every level is as good as one just beyond.
+        self.part = np.minimum(self._by_level(_split(cells, total)), len(self.h))
+        # What every point pays, costs apart.
+        self.constant = self.layout.constant - int(self.own.min(axis=1).sum())
+        arrays = self.layout.arrays
+        self.allowed = np.ones(self.own.shape, dtype=bool)
+        self.allowed[arrays.n_rest : arrays.n_rest + arrays.n_b, arrays.n_values_b :] = False
+        self.best: IntArray | None = None
+        self.objective: int | float = math.inf
+        self.start = self.layout.point(
+            descend(cells, [int(v) for v in values], costs, restarts=1, deadline=deadline)
+        )
+        self.offer(self.start)
+
+    def _by_level(self, tables: Sequence[IntArray]) -> IntArray:
+        """The attributes' tables as one, in the layout's numbering of levels."""
+        found = np.zeros(self.layout.arrays.cost.shape, dtype=np.int64)
+        for start, table in zip(self.layout.starts, tables, strict=True):
+            found[start : start + len(table)] = table
+        return found
+
+    def priced(self, price: int) -> tuple[Layout, int]:
+        """The layout with the total at a price, and its constant."""
+        cost, least = normalise([self.own + price * self.part], None)
+        arrays = self.layout.arrays._replace(cost=cost)
+        return replace(self.layout, arrays=arrays), self.constant + least
+
+    def offer(self, point: IntArray) -> int:
+        """Take a point over if it is the best so far; its total."""
+        total = int(self.part[np.arange(len(point)), point].sum())
+        if total < len(self.h):
+            layout, constant = self.priced(0)
+            objective = layout.cost(point) + constant + self.h[total]
+            if objective < self.objective:
+                self.best, self.objective = point.copy(), objective
+        return total
+
+    def solve(self, unit: int, nodes: int | None) -> tuple[int | float, bool]:
+        """Split windows until they are narrow or hopeless, and search them, the best first.
+
+        Returns:
+            A lower bound on the costs in windows that were not exhausted, and whether all were.
+        """
+        order = itertools.count()
+        whole = self.window(0, len(self.h) - 1, self.start)
+        waiting = [(whole.estimate, next(order), whole)]
+        bound: int | float = math.inf
+        exhausted = True
+        while waiting:
+            estimate, _, window = heapq.heappop(waiting)
+            in_time = time.monotonic() < self.deadline
+            if (
+                in_time
+                and estimate < self.objective
+                and defect(self.h[window.first : window.last + 1]) > unit
+            ):
+                middle = (window.first + window.last) // 2
+                for first, last in ((window.first, middle), (middle + 1, window.last)):
+                    half = self.window(first, last, window.start)
+                    heapq.heappush(waiting, (half.estimate, next(order), half))
+                continue
+            least, done, visited = self.search(window, nodes)
+            nodes = None if nodes is None else max(nodes - visited, 0)
+            if not done:
+                bound, exhausted = min(bound, least), False
+        return bound, exhausted
+
+    def window(self, first: int, last: int, point: IntArray) -> _Window:
+        """A window at the price whose Lagrangian bound is about the best, found by bisection."""
+        from oracles.zero_one import _local  # imports numba
+
+        n_cells, n_attributes = self.layout.cell_level.shape
+        rounds = min(_ROUNDS, 1 + _WORK // (1 + n_cells * n_attributes * self.own.shape[1]))
+        low, high = -self.steepest, self.steepest
+        price = (self.h[last] - self.h[first]) // max(last - first, 1)
+        step = 1 + abs(price) // 8
+        found: _Window | None = None
+        for _ in range(_TRIALS):
+            layout, constant = self.priced(price)
+            walk = _local.new_walk(layout, self.allowed, point)
+            _local.improve(walk, rounds)
+            point = walk.best.copy()
+            rest = [self.h[t] - price * t for t in range(first, last + 1)]
+            estimate = constant + int(walk.numbers[_local.BEST]) + min(rest)
+            if found is None or estimate > found.estimate:
+                found = _Window(first, last, price, min(rest), estimate, point)
+            total, wanted = self.offer(point), first + rest.index(min(rest))
+            if total > wanted:
+                low, following = price, min(price + step, high)
+            else:
+                high, following = price, max(price - step, low)
+            # Doubled steps until the best price is between two, halves from there on.
+            if -self.steepest < low and high < self.steepest:
+                following = (low + high) // 2
+            if total == wanted or following == price or time.monotonic() >= self.deadline:
+                break
+            price, step = following, 4 * step
+        assert found is not None, "a price is tried before any end"
+        return found
+
+    def search(self, window: _Window, nodes: int | None) -> tuple[int | float, bool, int]:
+        """Search a window for less than the best so far.
+
+        Returns:
+            A lower bound on it, or what it did not fall below; whether it was exhausted; nodes.
+        """
+        from oracles.zero_one import _local, _total  # imports numba
+
+        layout, constant = self.priced(window.price)
+        constant += window.constant
+        below = self.objective - constant
+        if below <= 0:
+            return self.objective, True, 0
+        slack = np.full(len(self.h), _total.NEVER, dtype=np.int64)
+        for t in range(window.first, window.last + 1):
+            slack[t] = self.h[t] - window.price * t - window.constant
+        total = _total.new_total(layout.arrays, self.part, slack)
+        walk = _local.new_walk(layout, self.allowed, window.start, total)
+        least, exhausted, visited = explore(
+            layout, self.allowed, walk, below=below, nodes=nodes, deadline=self.deadline
+        )
+        self.offer(walk.best)
+        return constant + least, exhausted, visited
