@@ -1,4 +1,4 @@
-"""Planted faults of private integer programs, variational methods and tables counted in SQL."""
+"""Planted faults of searches with totals, private programs, variational methods, and SQL."""
 
 from __future__ import annotations
 
