@@ -141,7 +141,7 @@ def _overlap(one: Record, other: Record, own: Sequence[Record]) -> bool:
 def _shown(one: Record, own: Sequence[Record]) -> Cell:
     if one["outcome"] == "refused":
         return Cell.of([one], "outcome", how="value", form="was {}")
-    return Cell.of(with_losses(one, own), "losses", how=EXCESS, scale=100, form="{:.2g} %")
+    return Cell.of(with_losses(one, own), "losses", how=EXCESS, scale=100, form="{:.3g} %")
 
 
 def spread(one: Record, own: Sequence[Record]) -> list[Cell]:

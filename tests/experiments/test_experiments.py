@@ -90,8 +90,8 @@ def test_a_plans_choices_are_judged_by_the_records() -> None:
         return "".join(part if isinstance(part, str) else part.text for part in parts)
 
     assert "in 0, in 0" in said(clear)
-    assert "opdisc 1e+02 %, where exponential has 0.33 %." in said(clear)
-    assert "opdisc was refused, where exponential has 0.33 %." in said(refused)
+    assert "opdisc 100 %, where exponential has 0.333 %." in said(clear)
+    assert "opdisc was refused, where exponential has 0.333 %." in said(refused)
     assert "(intervals overlap)" in said(near)
     assert "in 1, in 0" in said(clear, "exponential")
     assert "in 1, in 1" in said(near, "exponential")
