@@ -50,7 +50,7 @@ PROVING = (
     "exponential", "opdisc_one_hot", "opdisc_pi_gamma", "opdisc_pi_gaussian", "released_code",
     "top_r",
 )  # fmt: skip
-"""What releases only with a proof, or an exact draw, and so gets ``SEVEN`` with seven attributes."""
+"""What releases with a proof or an exact draw only: these have ``SEVEN`` with seven attributes."""
 
 SECONDS_EACH = ("counts", "top_r", "sgd", "opsamp")
 """What takes seconds for each draw: run after all others."""
