@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -169,7 +170,7 @@ def records_needed(records: Sequence[Record], field: str) -> float:
     return float(needed(geometry, **common, baseline=math.log(2))[0])
 
 
-def _opsamp(record: Record, field: str) -> tuple[Geometry, dict[str, float]]:
+def _opsamp(record: Record, field: str) -> tuple[Geometry, dict[str, Any]]:
     """What ``method="opsamp"`` is calibrated with, all of it public: levels and an intercept."""
     d, n = record[field] + 1, record["rows"]
     geometry = Geometry(

@@ -132,8 +132,8 @@ def batches(records: Sequence[Record], names: Sequence[str]) -> Parts:
         "The paper reports that its methods are faster than DP-SGD too. Least excess here of "
         "QU-add with batches against DP-SGD: ",
         *least,
-        f". Curves that end at their grid's last T, still falling: {'; '.join(found)}. Between two "
-        "of which one ends so there is no conclusion on the least excess, only at equal time. ",
+        f". Curves that end at their grid's last T, still falling: {'; '.join(found)}. Where "
+        "one of two ends so, nothing follows from their least excesses, only from equal times. ",
     ]
 
 

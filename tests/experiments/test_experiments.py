@@ -89,12 +89,12 @@ def test_a_plans_choices_are_judged_by_the_records() -> None:
         parts = family("covering", [exact, {**planned, "chosen": chosen}, taken])
         return "".join(part if isinstance(part, str) else part.text for part in parts)
 
-    assert "in 0, in 0" in said(clear)
+    assert "in 0; in 0" in said(clear)
     assert "opdisc 100 %, where exponential has 0.333 %." in said(clear)
     assert "opdisc was refused, where exponential has 0.333 %." in said(refused)
     assert "(intervals overlap)" in said(near)
-    assert "in 1, in 0" in said(clear, "exponential")
-    assert "in 1, in 1" in said(near, "exponential")
+    assert "in 1; in 0" in said(clear, "exponential")
+    assert "in 1; in 1" in said(near, "exponential")
 
 
 def test_slopes_of_a_power_law() -> None:
