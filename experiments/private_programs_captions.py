@@ -105,7 +105,7 @@ def _choices(records: Sequence[Record]) -> Parts:
         return []
     told = (
         f"Of {total} rows in which something was released, auto took the mechanism of least mean "
-        f"excess in {least}; in {alike} of these another mechanism's interval overlaps with its own. "
+        f"excess in {least}; in {alike} of these another mechanism's interval overlaps its own. "
     )
     return [told, *(["Not so in ", *_unled(worse), "."] if worse else [])]
 

@@ -41,9 +41,14 @@ def ladder(bounds: Sequence[int] | None, factor: int) -> list[int | None]:
 
 
 def ratio(records: Sequence[Record], field: str) -> float:
-    """The least value of the first record over the least of the second, to two digits."""
+    """The least value of the first record over the least of the second."""
     first, second = records
-    return float(f"{min(first[field]) / min(second[field]):.2g}")
+    return float(min(first[field]) / min(second[field]))
+
+
+def short_ratio(records: Sequence[Record], field: str) -> float:
+    """The same to two digits: it is of the least of two or three times each."""
+    return float(f"{ratio(records, field):.2g}")
 
 
 def best(records: Sequence[Record], method: str) -> Record | None:

@@ -151,7 +151,7 @@ def _race(own: Sequence[Record], data: str, epsilon: float) -> list[Any]:
 def _ratio(pair: Sequence[Record], marked: bool) -> Cell:
     """A ratio of times, with a mark where it rests on the end of a grid."""
     useless = " (worse than w = 0)" if mean(pair[0]) > pair[0]["excess_at_zero"] else ""
-    how = "experiments.second_order_numbers:ratio"
+    how = "experiments.second_order_numbers:short_ratio"
     form = "{:g}" + "*" * marked + useless
     return Cell.of(pair, "processor_seconds", how=how, form=form)
 

@@ -170,7 +170,10 @@ def race(records: Sequence[Record]) -> Parts:
         return []
     each = (
         Cell.of(
-            both, "processor_seconds", how="experiments.second_order_numbers:ratio", form="{:g}"
+            both,
+            "processor_seconds",
+            how="experiments.second_order_numbers:short_ratio",
+            form="{:g}",
         )
         for both in ((pair[0], pair[1]), equals(own, "Hess-clip"))
     )

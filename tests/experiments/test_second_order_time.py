@@ -18,7 +18,16 @@ from experiments.framework.records import batch
 from experiments.logistic_methods import METHODS, Asked
 from experiments.second_order_captions import spent_at_start
 from experiments.second_order_figures import LOOKS
-from experiments.second_order_numbers import NAMES, ORACLE, best, equals, ladder, ratio, where
+from experiments.second_order_numbers import (
+    NAMES,
+    ORACLE,
+    best,
+    equals,
+    ladder,
+    ratio,
+    short_ratio,
+    where,
+)
 from experiments.second_order_verdicts import batches, oracles, utility
 from oracle_dp.record_losses import LinearModelLoss
 
@@ -211,7 +220,7 @@ def test_the_documents_ranges_are_those_of_the_records() -> None:
 
     def span(sets: Iterable[str], names: Sequence[str]) -> str:
         found = [
-            ratio(equals(own, name), "processor_seconds")
+            short_ratio(equals(own, name), "processor_seconds")
             for data in sets
             for epsilon in (1.0, 10.0)
             for name in names
@@ -272,4 +281,4 @@ def test_figure_4_names_the_curves_that_end_too_early() -> None:
 def test_ratios_have_two_digits() -> None:
     pair = [run_of("DP-GD", 1, 0.1), run_of("DP-GD", 1, 0.1)]
     pair[0]["processor_seconds"] = [211.85]
-    assert ratio(pair, "processor_seconds") == 210
+    assert short_ratio(pair, "processor_seconds") == 210
