@@ -60,13 +60,12 @@ PROGRAMS = {
     "gaussian": "OPDisc, pi Gaussian",
     "gamma_norm": "OPDisc, pi gamma-norm",
 }
-"""What is minimised, by its name in the configs: the loss, and the loss with a noise."""
 EPSILON = 1.0
 SECONDS = 180.0
 
 
 def configs(quick: bool) -> list[Config]:
-    """Every objective at every d."""
+    """Every program at every d."""
     sizes, seconds = ((6, 13), 5.0) if quick else (tuple(ATTRIBUTES), SECONDS)
     return [
         {"d": d, "program": name, "epsilon": EPSILON, "seed": 0, "seconds": seconds}
@@ -184,7 +183,7 @@ def page(records: Sequence[Record]) -> list[Section]:
         "1 / n^2 for Gaussian noise and the released code's scale; one seed; branch and bound over "
         f"cells, up to {limit:g} seconds by the clock; those shown are the processor's. 'No "
         "proof' is what a mechanism refuses to release on; beside it the gap between best point "
-        "and bound, in errors, for what is minimised outside a mechanism, which tells no bounds. "
+        "and bound, in errors, for programs solved outside a mechanism, which tells no bounds. "
         "Errors are on the training rows: not private. "
         + (
             f"Without a proof at d = {', '.join(map(str, unproven))}."
@@ -198,7 +197,7 @@ def page(records: Sequence[Record]) -> list[Section]:
             caption=caption,
             figure=partial(_draw, records),
             table=Table(
-                ["what is minimised", *(f"d = {d}" for d in sizes)],
+                ["program", *(f"d = {d}" for d in sizes)],
                 [
                     [label(text), *[_entry(records, d, name) for d in sizes]]
                     for name, text in PROGRAMS.items()
