@@ -50,7 +50,10 @@ PROVING = (
     "exponential", "opdisc_one_hot", "opdisc_pi_gamma", "opdisc_pi_gaussian", "released_code",
     "top_r",
 )  # fmt: skip
+"""What releases with a proof or an exact draw only: these have ``SEVEN`` with seven attributes."""
+
 SECONDS_EACH = ("counts", "top_r", "sgd", "opsamp")
+"""What takes seconds for each draw: run after all others."""
 
 
 def tried(features: str, mechanism: str) -> tuple[float, ...]:
@@ -141,6 +144,7 @@ def _trained(rows: Task, config: Config) -> Record:
                 guarantees.append(answer.guarantee)
             drawn = time.perf_counter()
     except UncertifiedError as error:
+        # "Refused" before the limit is a search that failed, not one that was too slow.
         in_time = time.perf_counter() - drawn < limit
         reason = "refused" if in_time else f"no proof in {limit:g} s"
         detail = str(error)

@@ -107,7 +107,7 @@ def cells(d: int) -> CellTable:
 
 
 def run(config: Config) -> list[Record]:
-    """One program: its bounds, or whether its mechanism released."""
+    """One objective: its bounds, or whether its mechanism released."""
     table, d = cells(config["d"]), config["d"]
     reach = math.isqrt(d)
     problem = ZeroOneProblem(table, tuple(range(-reach, reach + 1)), method=config["method"])
@@ -128,7 +128,7 @@ def run(config: Config) -> list[Record]:
 
 
 def _bounds(problem: ZeroOneProblem, d: int, config: Config, limits: Limits) -> Record:
-    """Objective and bound, in errors, of a program that is solved outside any mechanism."""
+    """Value and bound, in errors, of an objective that is minimised outside any mechanism."""
     if config["program"] == "loss":
         scale = 1
         rewards = [np.zeros(size, dtype=np.int64) for size in problem.sizes]

@@ -189,7 +189,7 @@ def released_noise(
     eta = FINEST * sigma * np.random.default_rng(seed).normal(size=d + 1)
     values = np.asarray(weights, dtype=np.int64)
     rewards = [np.rint(one * values / math.sqrt(top)).astype(np.int64) for one in eta[:-1]]
-    # Rounded differences, so that levels stay concave, which makes a smaller program.
+    # Rounded differences, so that levels stay concave, as the unrounded ones are.
     rises = np.rint(abs(eta[-1]) * np.diff(np.sqrt(1 - np.arange(top + 1) / top)))
     levels = np.append(-np.cumsum(rises[::-1])[::-1], 0).astype(np.int64)
     parts = (values * values,) * d

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from experiments.framework import Config, Experiment, NotAvailableError, Record, main, promised
+from experiments.private_programs_numbers import SECONDS
 from experiments.private_programs_page import page
 from oracle_dp.errors import UncertifiedError
 from oracle_dp.problems import Assortment, MaximumCoverage, PMedian, PrivateProblem
@@ -35,8 +36,6 @@ from oracles.selection.base import IntArray
 
 RELATION = "add_remove"
 ITEMS, STARS = 50, 5
-SECONDS = 30.0
-"""For the optimum without privacy."""
 NOISED = ("counts", "exponential", "opdisc")
 WITHOUT_PRIVACY = ("uniform", "optimum")
 

@@ -17,6 +17,9 @@ NAMES = {
     "protein": "protein, standardised",
     "fashion_mnist": "Fashion-MNIST, 0 and 3",
 }
+PAPER = "Ganesh, Haghifam, Steinke, Thakurta (2023), Table 1"
+COVERTYPE = ("24.19", "19.85", "35.70", "36.20")
+"""The paper's ratios on the whole Covertype, at epsilon 0.01, 0.1, 1, 10."""
 ORACLE = "DP-GD-Oracle (not private)"
 EXACT_STEP = "damped Newton, exact step (not private)"
 TRADED = (
@@ -43,6 +46,11 @@ def ratio(records: Sequence[Record], field: str) -> float:
     return float(min(first[field]) / min(second[field]))
 
 
+def short_ratio(records: Sequence[Record], field: str) -> float:
+    """The same to two digits: it is of the least of two or three times each."""
+    return float(f"{ratio(records, field):.2g}")
+
+
 def best(records: Sequence[Record], method: str) -> Record | None:
     """The record with the least mean excess over all T; None if the method was not run."""
     own = where(records, method=method)
@@ -64,6 +72,17 @@ def equals(records: Sequence[Record], ours: str) -> tuple[Record, Record]:
         for name in names
     )
     return first, second
+
+
+def slower(records: Sequence[Record], ours: str) -> Record:
+    """The best of DP-GD or of ours, whichever has the larger excess: what both reach."""
+    return max((r for name in ("DP-GD", ours) if (r := best(records, name))), key=mean)
+
+
+def at_end(record: Record) -> bool:
+    """Whether its T is the first or the last of its grid."""
+    steps = ladder(record["config"]["grid"][record["method"]], record["config"]["factor"])
+    return record["steps"] is not None and record["steps"] in (steps[0], steps[-1])
 
 
 def mean(record: Record) -> float:

@@ -6,22 +6,24 @@ from collections.abc import Sequence
 from typing import Any
 
 from experiments import second_order_captions as captions
+from experiments import second_order_verdicts as verdicts
 from experiments.framework import Cell, Record, Section, Table, label, quoted
 from experiments.logistic_methods import VARIANTS
 from experiments.second_order_figures import against, oracle, privacy_utility
 from experiments.second_order_numbers import (
     NAMES,
     ORACLE,
+    PAPER,
     TRADED,
+    at_end,
     best,
     equals,
-    ladder,
     mean,
     sets_of,
+    slower,
     where,
 )
 
-PAPER = "Ganesh, Haghifam, Steinke, Thakurta (2023), Table 1"
 PUBLISHED = {
     "a1a_standardised": (4.87, 2.95, 5.09, 30.59),
     "synthetic": (2.90, 2.90, 5.19, 11.61),
@@ -38,46 +40,71 @@ BATCHES = ("DP-GD", "QU-add", "DP-SGD", "QU-add, batches")
 
 
 def page(records: Sequence[Record]) -> Sequence[Section]:
-    """Tables and figures of the paper, from the records that there are."""
+    """How to read it, then tables and figures of the paper, from the records that there are."""
     sets, main = sets_of(records), where(records, epsilon=1.0)
+    found = [
+        Section("How to read these tables", captions.COMMON + captions.DATA),
+        Section(
+            "Table 1: time of DP-GD over time of ours",
+            captions.table_1(),
+            table=_races(records, sets),
+        ),
+        Section("Why ratios differ from the paper's", captions.different(records)),
+    ]
     raced = [name for name in RACED if name in sets_of(main)]
-    batched = sets_of(where(main, method="DP-SGD"))
+    if raced:
+        title = "Figure 1: excess loss against time, epsilon = 1"
+        drawn = _bests(main, sets_of(main), FULL)
+        found.append(
+            Section(
+                title,
+                [*verdicts.race(records), captions.FIGURE_1],
+                lambda: against(main, raced, FULL),
+                drawn,
+            )
+        )
+    found.append(
+        Section(
+            "Figure 2: excess loss against epsilon",
+            [*verdicts.utility(records), captions.FIGURE_2, *captions.cubic(records)],
+            lambda: privacy_utility(records, sets),
+            _utilities(records, sets),
+        )
+    )
+    return [*found, *_oracle(records), *_batches(main)]
+
+
+def _oracle(records: Sequence[Record]) -> list[Section]:
     cases = [
         (data, epsilon)
         for data in sets_of(where(records, method=ORACLE))
         for epsilon in EXTREMES
         if where(records, data=data, epsilon=epsilon)
     ]
-    found = [
+    if not cases:
+        return []
+    return [
         Section(
-            "Table 1: time of DP-GD over time of ours",
-            captions.TABLE_1,
-            table=_races(records, sets),
-        ),
-        Section(
-            "Figure 2: excess loss against epsilon",
-            captions.FIGURE_2,
-            lambda: privacy_utility(records, sets),
-            _utilities(records, sets),
-        ),
+            "Figure 3: DP-GD with the best step size, which is not private",
+            [*verdicts.oracles(records, cases), captions.FIGURE_3],
+            lambda: oracle(records, cases),
+            _oracle_table(records, cases),
+        )
     ]
-    if raced:
-        title = "Figure 1: excess loss against time, epsilon = 1"
-        drawn = _bests(main, sets_of(main), FULL)
-        found.insert(
-            1, Section(title, captions.FIGURE_1, lambda: against(main, raced, FULL), drawn)
+
+
+def _batches(main: Sequence[Record]) -> list[Section]:
+    batched = sets_of(where(main, method="DP-SGD"))
+    if not batched:
+        return []
+    return [
+        Section(
+            "Figure 4: batches, epsilon = 1",
+            [*verdicts.batches(main, BATCHES), captions.FIGURE_4],
+            lambda: against(main, batched, BATCHES),
+            _bests(main, batched, BATCHES),
         )
-    if cases:
-        title = "Figure 3: DP-GD with the best step size, which is not private"
-        shown = _oracle_table(records, cases)
-        found.append(Section(title, captions.FIGURE_3, lambda: oracle(records, cases), shown))
-    if batched:
-        title = "Figure 4: batches, epsilon = 1"
-        table = _bests(main, batched, BATCHES)
-        found.append(
-            Section(title, captions.FIGURE_4, lambda: against(main, batched, BATCHES), table)
-        )
-    return found
+    ]
 
 
 def _races(records: Sequence[Record], sets: Sequence[str]) -> Table:
@@ -107,9 +134,11 @@ def _race(own: Sequence[Record], data: str, epsilon: float) -> list[Any]:
         label(NAMES[data]),
         label(f"{epsilon:g}"),
         theirs,
-        _ratio((descent, ours)),
+        _ratio((descent, ours), at_end(descent) or at_end(ours)),
         *(
-            _ratio(equals(own, name)) if where(own, method=name) else label("-")
+            _ratio(equals(own, name), at_end(slower(own, name)))
+            if where(own, method=name)
+            else label("-")
             for name in ("Hess-clip", "QU-add, curvature kept", "preconditioned")
         ),
         _excess(descent),
@@ -119,10 +148,12 @@ def _race(own: Sequence[Record], data: str, epsilon: float) -> list[Any]:
     ]
 
 
-def _ratio(pair: Sequence[Record]) -> Cell:
+def _ratio(pair: Sequence[Record], marked: bool) -> Cell:
+    """A ratio of times, with a mark where it rests on the end of a grid."""
     useless = " (worse than w = 0)" if mean(pair[0]) > pair[0]["excess_at_zero"] else ""
-    how = "experiments.second_order_numbers:ratio"
-    return Cell.of(pair, "processor_seconds", how=how, form="{:.2f}" + useless)
+    how = "experiments.second_order_numbers:short_ratio"
+    form = "{:g}" + "*" * marked + useless
+    return Cell.of(pair, "processor_seconds", how=how, form=form)
 
 
 def _excess(record: Record) -> tuple[Cell, ...]:
@@ -130,8 +161,7 @@ def _excess(record: Record) -> tuple[Cell, ...]:
     excess = Cell.of([record], "excess", form="{:.3g}")
     if record["steps"] is None:
         return (excess,)
-    steps = ladder(record["config"]["grid"][record["method"]], record["config"]["factor"])
-    mark = "*" if record["steps"] in (steps[0], steps[-1]) else ""
+    mark = "*" if at_end(record) else ""
     return excess, Cell.of([record], "steps", how="value", form=f"({{}}{mark})")
 
 

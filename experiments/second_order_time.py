@@ -42,12 +42,12 @@ DESCENT = {
     0.01: (1, 256), 0.03: (2, 512), 0.1: (4, 1024), 0.3: (8, 2048), 1.0: (16, 4096),
     3.0: (64, 8192), 10.0: (128, 8192),
 }  # fmt: skip
-"""Least and largest T of DP-GD: powers of 2 between them. All T were chosen beforehand."""
+"""Least and largest T of DP-GD: powers of 2 between them, fixed before the recorded runs."""
 LONGEST = {
     "synthetic": 4096, "a1a_standardised": 2048, "covertype_sample": 2048, "protein": 2048,
     "fashion_mnist": 1024,
 }  # fmt: skip
-"""What a data set allows at most."""
+"""The largest T of DP-GD that our computing time allowed."""
 AT_ONCE = ("approximate minima", "Gaussian objective", "classical objective, delta 0")
 NOT_PRIVATE = ("damped Newton, exact step (not private)", "DP-GD-Oracle (not private)")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from experiments.framework.cells import Table
+    from experiments.framework.cells import Cell, Table
 
 Config = Mapping[str, Any]
 """Whatever JSON can hold; all seeds are in it."""
@@ -27,16 +27,26 @@ class Section:
     Attributes:
         title: Heading.
         caption: Plain text, honest: what each curve's delta is, what was not reached, what is not
-            private about the tuning.
+            private about the tuning. In parts where it has numbers of records, which are cells.
         figure: Draws the figure, at the size that :mod:`experiments.framework.styles` is set to;
             it is called once for every width.
         table: Every number in it can be traced to records.
     """
 
     title: str
-    caption: str
+    caption: str | Sequence[str | Cell]
     figure: Callable[[], Figure] | None = None
     table: Table | None = None
+
+    @property
+    def parts(self) -> Sequence[str | Cell]:
+        """Of the caption."""
+        return [self.caption] if isinstance(self.caption, str) else self.caption
+
+    @property
+    def words(self) -> str:
+        """The caption as it is read."""
+        return "".join(part if isinstance(part, str) else part.text for part in self.parts)
 
 
 @dataclass(frozen=True)

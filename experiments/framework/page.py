@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from experiments.framework import styles
+from experiments.framework.cells import label
 from experiments.framework.experiment import Experiment, Record, Section
 from experiments.framework.records import canonical, identity, load, path_of, root
 
@@ -72,7 +73,8 @@ def _shown(experiment: Experiment, quick: bool, number: int) -> dict[str, Any]:
 
 
 def _section(section: Section, prefix: str) -> dict[str, Any]:
-    found: dict[str, Any] = {"title": section.title, "caption": section.caption, "figures": []}
+    found: dict[str, Any] = {"title": section.title, "figures": []}
+    found["caption"] = [label(part) if isinstance(part, str) else part for part in section.parts]
     for narrow in (False, True) if section.figure is not None else ():
         assert section.figure is not None
         with styles.drawing(narrow=narrow):

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments import adult_accuracy, adult_author, diffprivlib_env
+from experiments import adult_accuracy, adult_author, adult_captions, diffprivlib_env
 from experiments.adult_curves import CURVES, LOGISTIC, shown_in
 from experiments.adult_data import task
 from experiments.adult_mechanisms import FINEST, attribute_by_attribute, released_noise
 from experiments.diffprivlib_env.__main__ import forget_missing
+from experiments.framework.cells import computed
 from experiments.framework.page import current
-from oracle_dp import ZeroOneClassifier
+from oracle_dp import LogisticRegression, ZeroOneClassifier
 from oracle_dp.audit.known_bad import released_sigma
 from oracles import Limits
 
@@ -150,3 +151,50 @@ def test_exact_draws_beat_every_private_logistic_regression_at_a_tenth() -> None
     assert len(rivals) >= 8
     assert exact < min(rivals.values())
     assert abs(exact - best) < 0.01
+
+
+# -- what is said beside the figures -----------------------------------------------------------
+
+
+def test_what_opsamp_would_need_is_what_its_release_says() -> None:
+    rows = task("two", "drop")
+    model = LogisticRegression(
+        1.0, delta=rows.delta, method="opsamp", neighbors="replace", domain=rows.domain,
+        classes=rows.classes, options={"calls": 1}, random_state=0,
+    ).fit(rows.x_train, rows.y_train)  # fmt: skip
+    record = {"levels": rows.dimension, "rows": rows.train.n_rows, "epsilon": 1.0}
+    record["delta"] = rows.delta
+    told = f"{adult_captions.records_needed([record], 'levels'):,.0f} records"
+    assert told in str(model.release_.value)
+
+
+def test_the_lead_that_top_r_asks_for_evens_the_odds() -> None:
+    record = {"levels": 43, "epsilon": 1.0}
+    lead = adult_captions.lead([record], "levels")
+    assert math.exp(lead * 1.0 / 2) == pytest.approx(3.0**43)
+
+
+def test_captions_are_short_and_their_numbers_are_traced() -> None:
+    records = full()
+    by_id = {record["id"]: record for record in records}
+    first, second, *others = adult_accuracy.EXPERIMENT.page(records)
+    assert "replace" in first.words
+    assert "OPSamp" in second.words
+    for section in others:
+        assert len(section.words.split()) < 250
+        cells = [part for part in section.parts if not isinstance(part, str)]
+        assert len(cells) >= 4
+        for cell in cells:
+            mine = [by_id[name] for name in cell.records]
+            again = computed(mine, cell.field, how=cell.how, scale=cell.scale, form=cell.form)
+            assert again == (cell.value, cell.text)
+
+
+def test_the_error_axis_is_cut() -> None:
+    figure = adult_accuracy.EXPERIMENT.page(full())[2].figure
+    assert figure is not None
+    (axis,) = figure().axes
+    low, high = axis.get_ylim()
+    assert 10 < low < 20
+    assert high == adult_captions.TOP
+    assert "OPSamp ↑" in axis.get_legend_handles_labels()[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from scipy.stats import norm
 from experiments import lift_excess, parity_epsilon, private_programs, variational_rates
 from experiments.framework import Config, Experiment, Record
 from experiments.framework.records import load, path_of
-from experiments.private_programs_page import excess
+from experiments.private_programs_captions import family
+from experiments.private_programs_numbers import excess, half_width_of_excess
 from experiments.variational_slopes import exponent, slope, slope_half_width, unsaturated
 
 
@@ -68,6 +70,31 @@ def test_excess_is_from_the_least_of_all() -> None:
     records = [{"losses": [12, 14]}, {"losses": [10]}, {"losses": [11, 20]}]
     assert excess(records, "losses") == pytest.approx(0.3)
     assert excess([{"losses": [-90]}, {"losses": [-100]}], "losses") == pytest.approx(0.1)
+    # 12.71 is Student's t for two values, whose mean has a standard error of 1.
+    assert half_width_of_excess(records, "losses") == pytest.approx(12.706 / 10, abs=1e-4)
+
+
+def test_a_plans_choices_are_judged_by_the_records() -> None:
+    def of(mechanism: str, losses: list[int], **more: Any) -> Record:
+        config = {"instance": "x", "records": 10, "mechanism": mechanism, "epsilon": 1.0}
+        return {"id": mechanism, "config": config, "losses": losses, **more}
+
+    exact = of("exponential", [100, 101, 100], outcome="released")
+    planned = {**of("auto", []), "chosen": "opdisc"}
+    clear = of("opdisc", [200, 201, 200], outcome="released")
+    near = of("opdisc", [100, 102, 101], outcome="released")
+    refused = of("opdisc", [], outcome="refused")
+
+    def said(taken: Record, chosen: str = "opdisc") -> str:
+        parts = family("covering", [exact, {**planned, "chosen": chosen}, taken])
+        return "".join(part if isinstance(part, str) else part.text for part in parts)
+
+    assert "in 0; in 0" in said(clear)
+    assert "opdisc 100 %, where exponential has 0.333 %." in said(clear)
+    assert "opdisc was refused, where exponential has 0.333 %." in said(refused)
+    assert "(intervals overlap)" in said(near)
+    assert "in 1; in 0" in said(clear, "exponential")
+    assert "in 1; in 1" in said(near, "exponential")
 
 
 def test_slopes_of_a_power_law() -> None:

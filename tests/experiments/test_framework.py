@@ -52,7 +52,8 @@ def page(records: Sequence[Record]) -> list[Section]:
             Cell.of(records[:1], "square", how="value", scale=100, form="{:.1f} %"),
         ],
     ]
-    return [Section("Squares", "a < b & c", figure, Table(["which", "mean", "else"], rows))]
+    caption = ["a < b & c, up to ", Cell.of(records, "square", how="most"), "."]
+    return [Section("Squares", caption, figure, Table(["which", "mean", "else"], rows))]
 
 
 def made(function=twice) -> Experiment:
@@ -214,7 +215,7 @@ def test_a_page_is_self_contained_and_traced(
     assert outside(text) == []
     records = {r["id"]: r for r in stored.load(stored.path_of("squares", quick=True))}
     shown = numbers(text)
-    assert [one.text for one in shown] == ["9.333", "0.17", "0.00", "0.0 %"]
+    assert [one.text for one in shown] == ["25.33", "9.333", "0.17", "0.00", "0.0 %"]
     assert all(one.again(records) == one.text for one in shown)
     assert "a &lt; b &amp; c" in text
     assert 'data-source="a book"' in text

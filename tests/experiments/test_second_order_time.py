@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,19 @@ from experiments.framework.cells import computed
 from experiments.framework.page import current
 from experiments.framework.records import batch
 from experiments.logistic_methods import METHODS, Asked
+from experiments.second_order_captions import spent_at_start
 from experiments.second_order_figures import LOOKS
-from experiments.second_order_numbers import NAMES, best, equals, ladder, ratio
+from experiments.second_order_numbers import (
+    NAMES,
+    ORACLE,
+    best,
+    equals,
+    ladder,
+    ratio,
+    short_ratio,
+    where,
+)
+from experiments.second_order_verdicts import batches, oracles, utility
 from oracle_dp.record_losses import LinearModelLoss
 
 SMALL: dict[str, Any] = {
@@ -108,11 +120,10 @@ def test_excess_is_over_the_minimum(records: list[dict[str, Any]]) -> None:
 def test_every_number_of_the_page_recomputes(records: list[dict[str, Any]]) -> None:
     by_id = {record["id"]: record for record in records}
     traced = 0
+    assert "zero_out" in second_order_page.page(records)[0].words
     for section in second_order_page.page(records):
-        assert section.caption
-        assert "zero_out" in section.caption
-        assert section.table is not None
-        for cell in section.table.cells():
+        told = [part for part in section.parts if not isinstance(part, str)]
+        for cell in (*told, *(section.table.cells() if section.table else ())):
             if cell.records:
                 mine = [by_id[name] for name in cell.records]
                 again = computed(mine, cell.field, how=cell.how, scale=cell.scale, form=cell.form)
@@ -202,3 +213,72 @@ def test_the_documents_tables_are_those_of_the_records() -> None:
     text = second_order_docs.DOCUMENT.read_text(encoding="utf-8")
     assert second_order_docs.replaced(text, second_order_docs.render(kept)) == text
     assert "| synthetic | 0.1 |" in text
+
+
+def test_the_documents_ranges_are_those_of_the_records() -> None:
+    kept = current(second_order_time.EXPERIMENT, quick=False)
+
+    def span(sets: Iterable[str], names: Sequence[str]) -> str:
+        found = [
+            short_ratio(equals(own, name), "processor_seconds")
+            for data in sets
+            for epsilon in (1.0, 10.0)
+            for name in names
+            if where(own := where(kept, data=data, epsilon=epsilon), method=name)
+        ]
+        return f"{min(found):g} to {max(found):g}"
+
+    theirs = second_order_page.PUBLISHED
+    text = " ".join(second_order_docs.DOCUMENT.read_text(encoding="utf-8").split())
+    assert f"from epsilon = 1 on: {span(theirs, ['Hess-clip'])} times" in text
+    others = NAMES.keys() - theirs.keys()
+    assert f"it is {span(others, ['Hess-clip'])} times as fast" in text
+    kept_curvature = span(NAMES, ["QU-add, curvature kept", "preconditioned"])
+    assert f"these are {kept_curvature} times as fast" in text
+    least, most = spent_at_start()
+    assert f"it then spends {least:.2f} to {most:.2f}, whatever" in text
+
+
+# -- what is said of the paper's claims --------------------------------------------------------
+
+
+def run_of(method: str, steps: int, excess: float) -> dict[str, Any]:
+    grid = {"DP-GD": [1, 8], "Hess-clip": [1, 4], ORACLE: [1, 4], "DP-SGD": [1, 4]}
+    config = {"data": "adult", "epsilon": 1.0, "grid": grid, "factor": 2}
+    changes = {"id": f"{method}{steps}", "config": config, "epsilon": 1.0}
+    return made_up(method, steps, excess, 1.0) | changes
+
+
+def test_figure_2_says_where_the_paper_is_not_confirmed() -> None:
+    better = [run_of("DP-GD", 2, 0.2), run_of("Hess-clip", 2, 0.1)]
+    worse = [run_of("DP-GD", 2, 0.1), run_of("Hess-clip", 2, 0.2)]
+    assert "worse" not in "".join(map(str, utility(better)))
+    assert "worse than DP-GD on Adult (at every epsilon), and better nowhere" in utility(worse)[0]
+
+
+@pytest.mark.parametrize(
+    ("steps", "excess", "told"),
+    [
+        (2, 0.1, "the oracle is better"),
+        (2, 0.3, "the oracle is worse, as in the paper"),
+        (4, 0.1, "the oracle ends at 4 steps, still falling, and is ahead of Hess-clip already"),
+        (4, 0.3, "the oracle ends at 4 steps, still falling: no conclusion"),
+    ],
+)
+def test_figure_3_concludes_what_its_grid_allows(steps: int, excess: float, told: str) -> None:
+    own = [run_of("DP-GD", 2, 0.2), run_of("Hess-clip", 2, 0.2), run_of(ORACLE, steps, excess)]
+    said = "".join(
+        part if isinstance(part, str) else part.text for part in oracles(own, [("adult", 1.0)])
+    )
+    assert f"{excess:g} against 0.2 and 0.2, {told}. " in said
+
+
+def test_figure_4_names_the_curves_that_end_too_early() -> None:
+    own = [run_of("DP-GD", 4, 0.1), run_of("DP-GD", 8, 0.2), run_of("DP-SGD", 4, 0.1)]
+    assert "on Adult DP-SGD at T = 4. " in batches(own, ("DP-GD", "DP-SGD"))[-1]
+
+
+def test_ratios_have_two_digits() -> None:
+    pair = [run_of("DP-GD", 1, 0.1), run_of("DP-GD", 1, 0.1)]
+    pair[0]["processor_seconds"] = [211.85]
+    assert short_ratio(pair, "processor_seconds") == 210
