@@ -150,7 +150,7 @@ def on_cells(mechanism: Callable[..., Release[Any]], *, limited: bool = True) ->
     return run
 
 
-noisy_counts = on_cells(counts_zero_one)
+noisy_counts = on_cells(counts_zero_one, limited=False)
 attribute_by_attribute = on_cells(blockwise, limited=False)
 
 

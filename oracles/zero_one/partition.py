@@ -20,16 +20,14 @@ from numpy.typing import NDArray
 
 from oracles.zero_one._bounds import new_state, settle
 from oracles.zero_one._layout import LANES, Layout, lay_out
-from oracles.zero_one._soft import (
+from oracles.zero_one._soft import STEP, STEP_PER_OPERATION, Soft
+from oracles.zero_one._soft_tree import (
     DEPTH,
     FIRST,
     FULL,
     LEVEL,
-    STEP,
-    STEP_PER_OPERATION,
     USED,
     Nodes,
-    Soft,
     gather,
     refine,
     visit,

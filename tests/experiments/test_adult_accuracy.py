@@ -51,7 +51,9 @@ def test_every_mechanism_has_a_config_at_every_point() -> None:
     assert points == set(wanted)
 
 
-@pytest.mark.parametrize("mechanism", ["exponential", "blockwise", "opdisc_one_hot", "objective"])
+@pytest.mark.parametrize(
+    "mechanism", ["exponential", "blockwise", "opdisc_one_hot", "counts", "objective"]
+)
 def test_a_config_gives_the_same_records(mechanism: str) -> None:
     (one,), (two,) = (adult_accuracy.run(config(mechanism=mechanism)) for _ in range(2))
     assert without_clock(one) == without_clock(two)
