@@ -1,10 +1,11 @@
-"""A reward for the total of one integer per (coordinate, value), as columns and rows.
+"""A reward for the total of one integer per (coordinate, value), and as columns and rows.
 
 The total of a point is ``t = sum_j parts[j][index of w_j]``, such as its squared norm, and the
 reward ``factor * levels[t]`` is subtracted from the objective. ``levels`` also says which totals
 there are: a point whose total lies beyond its end does not belong to the set.
 
-As a program over the one-hot lift there are two forms:
+The search of :mod:`oracles.zero_one.lagrangian` prices the total. As a program over the one-hot
+lift there are two forms:
 
 - where ``factor * levels`` is concave in t, one integer variable s with the objective
   ``-factor s`` and one row for each slope. At an integer t the optimal s is ``levels[t]``;

@@ -101,7 +101,7 @@ def opdisc(
         lattice_bits: A public constant between 0 and 20. ``"one_hot"``: a unit of loss has ``2**k``
             lattice steps, 4 by default. ``"pi"``: its entries are multiples of ``2**-k``, fine
             enough by default to cost a tenth of the noise; fewer make smaller objectives, which a
-            solver can prove with more rows.
+            solver can prove, or 64 bits hold, with more rows.
         gap: In units of loss, positive and public: how far from the minimum the oracle's point may
             provably be. For losses that are not integer; the noise is that of a sensitivity larger
             by twice as much. A hundredth of the sensitivity costs 2 % of noise.
@@ -122,7 +122,8 @@ def opdisc(
             gap. Nothing is charged.
         OracleError: The problem is infeasible or unbounded. Nothing is charged.
         LedgerError: The budget does not allow the charge. Nothing is charged.
-        UncertifiedError: The oracle did not prove the minimum, or the gap. The charge stays.
+        UncertifiedError: The oracle did not prove the minimum, or the gap; with lift ``"pi"`` also
+            where noise and thousands of totals could leave 64 bits. The charge stays.
     """
     within_gap = None if gap is None else positive_rational("gap", gap)
     if within_gap is None and not problem.is_integer:

@@ -12,24 +12,28 @@ from oracles.total import TotalReward
 from oracles.zero_one._layout import MAX_UNITS
 from oracles.zero_one.cells import IntArray
 
-_TOO_LARGE = (
-    "rows, costs and the reward for a total are together too large for 64 bits: use fewer rows, "
-    "fewer lattice_bits, or a larger epsilon"
+TOO_LARGE = (
+    "rows and the reward for a total are together too large for 64 bits: use fewer rows, smaller "
+    "rewards, or fewer totals"
 )
 
 
 def check_total(n_rows: int, total: TotalReward) -> None:
-    """Refuse what would leave no room in 64 bits for costs, whatever they are.
+    """Refuse what would leave little room in 64 bits for costs, whatever they are.
 
     Args:
         n_rows: Number of rows, times what an error costs.
         total: Parts, and number of levels.
 
     Raises:
-        ProblemError: There would be none.
+        ProblemError: There would be little.
     """
-    if n_rows * _breadth(total) > MAX_UNITS // 16:
-        raise ProblemError(_TOO_LARGE)
+    if n_rows > _most_rows(total):
+        raise ProblemError(TOO_LARGE)
+
+
+def _most_rows(total: TotalReward) -> int:
+    return MAX_UNITS // (16 * _breadth(total))
 
 
 def _breadth(total: TotalReward) -> int:
@@ -38,20 +42,17 @@ def _breadth(total: TotalReward) -> int:
     return max(sum(min(int(part.max()), last) for part in total.parts), last, len(total.parts))
 
 
-def steepest(n_rows: int, costs: Sequence[IntArray], total: TotalReward, h: Sequence[int]) -> int:
-    """A price that outweighs whatever one level can change.
+def steepest(costs: Sequence[IntArray], total: TotalReward, h: Sequence[int]) -> int | None:
+    """A price that outweighs whatever one level can change; None if it could leave 64 bits.
 
-    It does not depend on which rows there are, and neither does whether it is refused.
-
-    Raises:
-        ProblemError: Sums of rows, costs and rewards could leave 64 bits.
+    Neither depends on the rows: an error counts as much as the most that :func:`check_total` lets
+    through.
     """
     spread = max(int(np.ptp(table, axis=1).max(initial=0)) for table in costs)
     slopes = [abs(b - a) for a, b in itertools.pairwise(h)]
-    found = 1 + n_rows + spread + max(slopes, default=0)
-    if found * _breadth(total) + max(map(abs, h)) > MAX_UNITS // 8:
-        raise ProblemError(_TOO_LARGE)
-    return found
+    found = 1 + _most_rows(total) + spread + max(slopes, default=0)
+    fits = found * _breadth(total) + max(map(abs, h)) <= MAX_UNITS // 8
+    return found if fits else None
 
 
 def defect(h: Sequence[int]) -> int:

@@ -40,8 +40,8 @@ class Total(NamedTuple):
 
 def no_total() -> Total:
     """Totals cost nothing."""
-    none = np.zeros((0, 0), dtype=np.int64)
-    return Total(none, none[0:0].ravel(), none, none[0:0].ravel())
+    table, none = np.zeros((0, 0), dtype=np.int64), np.zeros(0, dtype=np.int64)
+    return Total(table, none, table, none)
 
 
 def new_total(arrays: Arrays, part: IntArray, slack: IntArray) -> Total:
@@ -51,7 +51,7 @@ def new_total(arrays: Arrays, part: IntArray, slack: IntArray) -> Total:
 
 
 def slack_of(total: Total, point: IntArray) -> int:
-    """The slack of the point at these positions."""
+    """The slack of the point at these positions; kernels, which Python cannot call, have theirs."""
     if not len(total.slack):
         return 0
     sum_of_parts = int(total.part[np.arange(len(point)), point].sum())
@@ -59,9 +59,15 @@ def slack_of(total: Total, point: IntArray) -> int:
 
 
 @inner
+def matters(total: Total) -> bool:
+    """Whether totals cost anything."""
+    return len(total.slack) > 0
+
+
+@inner
 def slack_at(total: Total, point: IntArray) -> int:
     """The same, for kernels."""
-    if len(total.slack) == 0:
+    if not matters(total):
         return 0
     t = 0
     for level in range(len(point)):
@@ -72,7 +78,7 @@ def slack_at(total: Total, point: IntArray) -> int:
 @inner
 def least_slack(arrays: Arrays, state: State, total: Total) -> int:
     """The least slack of the totals that values left can sum to; 0 where totals cost nothing."""
-    if len(total.slack) == 0:
+    if not matters(total):
         return 0
     low = high = 0
     for level in range(len(total.part)):
@@ -93,7 +99,7 @@ def least_slack(arrays: Arrays, state: State, total: Total) -> int:
 
 
 @inner
-def spend(arrays: Arrays, state: State, total: Total) -> int:
+def leaf_cost(arrays: Arrays, state: State, total: Total) -> int:
     """The cost of a leaf with the best values of A, total included; which they are in ``chosen``.
 
     :func:`star` left the costs of every value of A. Sums that reach ``NEVER`` are all the same.

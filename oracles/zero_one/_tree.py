@@ -17,7 +17,7 @@ from oracles.zero_one._bounds import probe_b, probe_rest, star
 from oracles.zero_one._compile import inner, kernel, merged
 from oracles.zero_one._layout import LANES, Arrays
 from oracles.zero_one._state import HIGH, LOW, WORK, State
-from oracles.zero_one._total import Total, least_slack, no_total, spend
+from oracles.zero_one._total import Total, leaf_cost, least_slack, matters, no_total
 from oracles.zero_one._trail import TOP, Trail, delete_from, keep_only, propagate, undo
 from oracles.zero_one.cells import IntArray
 
@@ -237,8 +237,8 @@ def _record(arrays: Arrays, state: State, tree: Tree, cost: int) -> None:
     Nothing was probed here since :func:`star`: it left the costs of every value of A.
     """
     first_a = arrays.n_rest + arrays.n_b
-    if len(tree.total.slack) > 0:
-        cost = spend(arrays, state, tree.total)
+    if matters(tree.total):
+        cost = leaf_cost(arrays, state, tree.total)
         if cost >= tree.numbers[INCUMBENT]:
             return
     for level in range(first_a):
@@ -246,7 +246,7 @@ def _record(arrays: Arrays, state: State, tree: Tree, cost: int) -> None:
             if state.alive[level, v]:
                 tree.point[level] = v
     for a in range(arrays.n_a):
-        if len(tree.total.slack) > 0:
+        if matters(tree.total):
             tree.point[first_a + a] = tree.total.chosen[a]
         else:
             tree.point[first_a + a] = _cheapest(arrays, state, a)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +25,7 @@ from oracles.solution import Certificate, Solution, Status
 from oracles.total import TotalReward
 from oracles.zero_one._layout import Layout, lay_out
 from oracles.zero_one._parts import normalise
-from oracles.zero_one._prices import defect, steepest
+from oracles.zero_one._prices import check_total, defect, steepest
 from oracles.zero_one.cells import CellTable, IntArray
 from oracles.zero_one.descent import descend, total_cost
 from oracles.zero_one.search import explore, name
@@ -37,6 +38,12 @@ _ROUNDS = 16
 
 _WORK = 2**20
 """About how many cells, attributes and values those rounds may look at."""
+
+_FIRST_NODES = 64
+"""Nodes that every window gets before any gets more, so that all have a bound."""
+
+_MORE = 4
+"""A window that is left open gets that many times as many nodes, from its root."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,29 +83,33 @@ def search_with_total(
         limits: When to stop without a proof. Threads are ignored: the search uses one.
 
     Returns:
-        The solution: ``EXACT`` when all windows are exhausted, or ``INFEASIBLE`` if no point has
-        an allowed total; otherwise ``STOPPED`` with the best weights found and a valid bound.
+        The solution: ``EXACT`` when no window is left open, or ``INFEASIBLE`` if no point has an
+        allowed total; otherwise ``STOPPED`` with the best weights found and a valid bound.
+        ``ERROR`` if costs and rewards could leave 64 bits, which does not depend on the rows.
 
     Raises:
-        ProblemError: Margins, or counts, costs and rewards together, could overflow.
+        ProblemError: Margins could overflow, or there are too many rows (:func:`check_total`).
         KeyboardInterrupt: Within a second of Ctrl-C, except while kernels are compiled.
     """
     deadline = math.inf if limits.seconds is None else time.monotonic() + limits.seconds
-    problem = _Coupled(cells, values, costs, total, deadline)
-    bound, exhausted = problem.solve(unit, limits.nodes)
+    check_total(cells.n_rows, total)
+    h = [-total.factor * int(level) for level in total.levels]
+    reach = steepest(costs, total, h)
+    if reach is None:
+        return Solution(Status.ERROR, None, None, -math.inf, Certificate.NONE, name())
+    problem = _Coupled(cells, values, costs, _split(cells, total), h, reach, deadline)
+    bound = problem.solve(unit, limits.nodes)
     if problem.best is None:
-        status = Status.INFEASIBLE if exhausted else Status.STOPPED
+        status = Status.STOPPED if math.isfinite(bound) else Status.INFEASIBLE
         return Solution(status, None, None, -math.inf, Certificate.NONE, name())
     found = problem.layout.weights(problem.best)
     reward = total.reward(np.searchsorted(values, np.concatenate(found)).tolist())
     objective = total_cost(cells, values, costs, found) - (reward or 0)
-    if reward is None or objective != problem.objective:
-        # What the tree counted cannot differ from the recount.
+    if reward is None or objective != problem.objective:  # the recount contradicts the search
         return Solution(Status.ERROR, None, None, -math.inf, Certificate.NONE, name())
-    if exhausted:
+    if bound >= objective:
         return Solution(Status.OPTIMAL, found, objective, objective, Certificate.EXACT, name())
-    least = min(bound, objective)
-    return Solution(Status.STOPPED, found, objective, least, Certificate.NONE, name())
+    return Solution(Status.STOPPED, found, objective, bound, Certificate.NONE, name())
 
 
 def _split(cells: CellTable, total: TotalReward) -> list[IntArray]:
@@ -107,24 +118,35 @@ def _split(cells: CellTable, total: TotalReward) -> list[IntArray]:
 
 
 class _Coupled:
-    """The problem in the numbering of its layout, and the best point so far."""
+    """The problem in the numbering of its layout, and the best point so far.
+
+    Attributes:
+        layout: With the costs, totals not priced.
+        own, part: Cost, and part of the total, of each level's values, shape ``(d, V)``.
+        h: Cost of each total.
+        steepest: No price beyond it is of use.
+        deadline: Of :func:`time.monotonic`.
+        constant: What every point pays, costs and total apart.
+        allowed: Values that levels may take, shape ``(d, V)``.
+        start: Positions of the values of some point.
+        best, objective: The best point so far and its cost; None and infinity before.
+    """
 
     def __init__(
         self,
         cells: CellTable,
         values: IntArray,
         costs: Sequence[IntArray],
-        total: TotalReward,
+        parts: Sequence[IntArray],
+        h: Sequence[int],
+        reach: int,
         deadline: float,
     ) -> None:
-        self.deadline = deadline
-        self.h = [-total.factor * int(level) for level in total.levels]
-        self.steepest = steepest(cells.n_rows, costs, total, self.h)
         self.layout = lay_out(cells, values, costs)
+        self.h, self.steepest, self.deadline = h, reach, deadline
         self.own = self._by_level(costs)
         # A part beyond every level is as good as one just beyond.
-        self.part = np.minimum(self._by_level(_split(cells, total)), len(self.h))
-        # What every point pays, costs apart.
+        self.part = np.minimum(self._by_level(parts), len(h))
         self.constant = self.layout.constant - int(self.own.min(axis=1).sum())
         arrays = self.layout.arrays
         self.allowed = np.ones(self.own.shape, dtype=bool)
@@ -159,35 +181,49 @@ class _Coupled:
                 self.best, self.objective = point.copy(), objective
         return total
 
-    def solve(self, unit: int, nodes: int | None) -> tuple[int | float, bool]:
-        """Split windows until they are narrow or hopeless, and search them, the best first.
+    def solve(self, unit: int, nodes: int | None) -> int | float:
+        """Search all windows, then again those that are still open, the least bound first.
 
         Returns:
-            A lower bound on the costs in windows that were not exhausted, and whether all were.
+            A lower bound on all costs in windows that are left open; infinity if none is.
         """
+        left = sys.maxsize if nodes is None else nodes
+        order = itertools.count()
+        waiting: list[tuple[int | float, int, int, _Window]] = []
+        fresh = self.windows(unit)
+        while fresh or waiting:
+            if fresh:
+                bound, share, window = -math.inf, _FIRST_NODES, fresh.pop(0)
+            elif left > 0 and time.monotonic() < self.deadline:
+                bound, _, share, window = heapq.heappop(waiting)
+                # The last one need not begin again.
+                share = share if waiting else left
+            else:
+                break
+            least, visited, window = self.search(window, min(share, left))
+            left -= visited
+            if least is not None:
+                entry = (max(bound, least), next(order), _MORE * share, window)
+                heapq.heappush(waiting, entry)
+        return min((bound for bound, *_ in waiting if bound < self.objective), default=math.inf)
+
+    def windows(self, unit: int) -> list[_Window]:
+        """Split until windows are narrow or hopeless; those with the least estimates first."""
         order = itertools.count()
         whole = self.window(0, len(self.h) - 1, self.start)
         waiting = [(whole.estimate, next(order), whole)]
-        bound: int | float = math.inf
-        exhausted = True
+        found: list[_Window] = []
         while waiting:
             estimate, _, window = heapq.heappop(waiting)
-            in_time = time.monotonic() < self.deadline
-            if (
-                in_time
-                and estimate < self.objective
-                and defect(self.h[window.first : window.last + 1]) > unit
-            ):
-                middle = (window.first + window.last) // 2
-                for first, last in ((window.first, middle), (middle + 1, window.last)):
-                    half = self.window(first, last, window.start)
-                    heapq.heappush(waiting, (half.estimate, next(order), half))
+            open_ = estimate < self.objective and time.monotonic() < self.deadline
+            if not open_ or defect(self.h[window.first : window.last + 1]) <= unit:
+                found.append(window)
                 continue
-            least, done, visited = self.search(window, nodes)
-            nodes = None if nodes is None else max(nodes - visited, 0)
-            if not done:
-                bound, exhausted = min(bound, least), False
-        return bound, exhausted
+            middle = (window.first + window.last) // 2
+            for first, last in ((window.first, middle), (middle + 1, window.last)):
+                half = self.window(first, last, window.start)
+                heapq.heappush(waiting, (half.estimate, next(order), half))
+        return sorted(found, key=lambda window: window.estimate)
 
     def window(self, first: int, last: int, point: IntArray) -> _Window:
         """A window at the price whose Lagrangian bound is about the best, found by bisection."""
@@ -222,11 +258,12 @@ class _Coupled:
         assert found is not None, "a price is tried before any end"
         return found
 
-    def search(self, window: _Window, nodes: int | None) -> tuple[int | float, bool, int]:
+    def search(self, window: _Window, nodes: int) -> tuple[int | None, int, _Window]:
         """Search a window for less than the best so far.
 
         Returns:
-            A lower bound on it, or what it did not fall below; whether it was exhausted; nodes.
+            A lower bound on it, None if nothing in it is better than the best point; nodes; the
+            window with the best start for another search.
         """
         from oracles.zero_one import _local, _total  # imports numba
 
@@ -234,7 +271,7 @@ class _Coupled:
         constant += window.constant
         below = self.objective - constant
         if below <= 0:
-            return self.objective, True, 0
+            return None, 0, window
         slack = np.full(len(self.h), _total.NEVER, dtype=np.int64)
         for t in range(window.first, window.last + 1):
             slack[t] = self.h[t] - window.price * t - window.constant
@@ -244,4 +281,5 @@ class _Coupled:
             layout, self.allowed, walk, below=below, nodes=nodes, deadline=self.deadline
         )
         self.offer(walk.best)
-        return constant + least, exhausted, visited
+        again = replace(window, start=walk.best.copy())
+        return None if exhausted else constant + least, visited, again

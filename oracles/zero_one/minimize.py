@@ -62,8 +62,7 @@ def minimize(
     tables = _check_costs(cells, costs, order)
     within = limits or UNLIMITED
     if method == "search":
-        if oracle is not None:
-            raise ProblemError("oracle: only method 'milp' takes one")
+        _check_oracle(method, oracle)
         return _search(cells, values, tables, within)
     return _solve(cells, values, None if costs is None else tables, None, oracle, within)
 
@@ -180,9 +179,11 @@ class ZeroOneProblem:
         The zero classifier is always there, so the set is not empty.
 
         Raises:
-            ProblemError: The weights are not distinct integers with 0 among them, or no bound of a
-                solver could prove a minimum for so many rows.
+            ProblemError: The weights are not distinct integers with 0 among them; there is an
+                oracle that the method does not take; or for so many rows no bound of a solver
+                could prove a minimum, or with a total 64 bits do not suffice.
         """
+        _check_oracle(self.method, self.oracle)
         check_weights(self.weights)
         self.cells.margin_bounds(self.weights)
         if total is not None and self.method == "search":
@@ -207,6 +208,7 @@ class ZeroOneProblem:
             parts = tuple(part[order] for part in total.parts)
             tables = [table[:, order] for table in costs]
             sorted_total = dataclasses.replace(total, parts=parts)
+            _check_oracle(self.method, self.oracle)
             if self.method == "milp":
                 return _solve(scaled, values, tables, sorted_total, self.oracle, limits)
             return search_with_total(
@@ -220,6 +222,11 @@ class ZeroOneProblem:
             oracle=self.oracle,
             limits=limits,
         )
+
+
+def _check_oracle(method: str, oracle: Oracle | None) -> None:
+    if method == "search" and oracle is not None:
+        raise ProblemError("oracle: only method 'milp' takes one")
 
 
 def check_weights(weights: Sequence[int]) -> tuple[IntArray, IntArray]:

@@ -174,22 +174,22 @@ def explore(
     """
     from oracles.zero_one import _bounds, _local, _state, _trail, _tree  # imports numba
 
-    arrays = layout.arrays if shifts is None else shifts.layout.arrays
-    state = _state.new_state(layout if shifts is None else shifts.layout)
+    inside = layout if shifts is None else shifts.layout
+    state = _state.new_state(inside)
     state.alive[:] = allowed if shifts is None else shifts.allowed
-    _bounds.settle(arrays, state)
-    tree = _tree.new_tree(arrays, int(min(below, walk.numbers[_local.BEST])), walk.total)
-    trail = _trail.new_trail(arrays)
+    _bounds.settle(inside.arrays, state)
+    tree = _tree.new_tree(inside.arrays, int(min(below, walk.numbers[_local.BEST])), walk.total)
+    trail = _trail.new_trail(inside.arrays)
     most_nodes = sys.maxsize if nodes is None else nodes
     n_cells, n_attributes = layout.cell_level.shape
+    looked_at = 16 * n_cells * n_attributes * len(layout.arrays.values) + 1024
     work, piece, eager, exhausted = _FIRST_WORK, 0, _EAGER_PIECES, False
     while time.monotonic() < deadline and tree.numbers[_tree.NODES] < most_nodes:
         if piece < eager or piece % _LAZY_PERIOD == 0:
-            rounds = 1 + work // (16 * n_cells * n_attributes * len(arrays.values) + 1024)
-            _local.improve(walk, rounds)
+            _local.improve(walk, 1 + work // looked_at)
             if _take_over(walk, tree, shifts):
                 eager = max(eager, 2 * piece)
-        _tree.run(arrays, state, tree, trail, work, most_nodes)
+        _tree.run(inside.arrays, state, tree, trail, work, most_nodes)
         if exhausted := bool(tree.numbers[_tree.DEPTH] < 0 < tree.numbers[_tree.NODES]):
             break
         work, piece = min(2 * work, _MOST_WORK), piece + 1

@@ -114,9 +114,10 @@ def test_released_noise_is_the_lift_times_a_gaussian(w: tuple[int, ...]) -> None
     assert (linear + total.reward(positions)) / FINEST == pytest.approx(eta @ lift, abs=0.5)
 
 
-def test_the_sources_set_is_minimised_like_by_enumeration() -> None:
+@pytest.mark.parametrize("method", ["search", "milp"])
+def test_the_sources_set_is_minimised_like_by_enumeration(method: str) -> None:
     (record,) = adult_author.run(
-        {"d": 6, "program": "loss", "epsilon": 1.0, "seed": 0, "seconds": 60.0}
+        {"d": 6, "program": "loss", "method": method, "epsilon": 1.0, "seed": 0, "seconds": 60.0}
     )
     table = adult_author.cells(6)
     ball = [w for w in itertools.product(range(-2, 3), repeat=6) if sum(x * x for x in w) <= 6]

@@ -1,4 +1,4 @@
-"""Planted faults of private integer programs, variational methods and tables counted in SQL."""
+"""Planted faults of searches with totals, private programs, variational methods, and SQL."""
 
 from __future__ import annotations
 
@@ -31,15 +31,16 @@ PROGRAM_FAULTS = [
     Fault(
         "values left out that a total may need",
         "oracles/zero_one/lagrangian.py",
-        "self.layout = lay_out(cells, values, costs)",
-        "self.layout = lay_out(cells, values, costs, cut=True)",
+        "self.allowed = np.ones(self.own.shape, dtype=bool)",
+        "self.allowed = self.own - self.own.min(axis=1, keepdims=True) <= "
+        "self.layout.level_gain[:, None]",
         TOTALS,
     ),
     Fault(
-        "a stopped search whose bound forgets a window",
+        "a stopped search whose bound forgets a window of totals",
         "oracles/zero_one/lagrangian.py",
-        "bound, exhausted = min(bound, least), False",
-        "bound, exhausted = least, False",
+        "for bound, *_ in waiting if bound < self.objective",
+        "for bound, *_ in waiting[1:] if bound < self.objective",
         TOTALS,
     ),
     Fault(

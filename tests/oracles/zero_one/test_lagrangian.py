@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import itertools
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from experiments.adult_data import task
-from oracles import Certificate, Limits, ProblemError, Solution, Status
+from oracle_dp import Budget, Ledger, opdisc
+from oracle_dp.errors import UncertifiedError
+from oracles import Certificate, Highs, Limits, ProblemError, Solution, Status
 from oracles.total import TotalReward
 from oracles.zero_one import CellTable, ZeroOneProblem, _local
 from oracles.zero_one import lagrangian as searches
@@ -18,6 +27,7 @@ from oracles.zero_one.cells import IntArray
 from oracles.zero_one.lagrangian import search_with_total
 from tests.oracles.zero_one.test_search import Costs, instances, no_costs
 
+ROOT = Path(__file__).parents[3]
 Found = Solution[tuple[IntArray, ...]]
 
 
@@ -44,11 +54,17 @@ class Case:
         own = sum(int(row[i]) for row, i in zip(table, positions, strict=True))
         return self.cells.errors(weights) + own - self.total.factor * int(self.total.levels[total])
 
+    def every_cost(self) -> list[int | None]:
+        points = itertools.product(self.values, repeat=sum(self.cells.levels))
+        return [self.cost(self.cells.split(list(point))) for point in points]
+
     def least(self) -> int | None:
         """By enumeration; None if nothing is allowed."""
-        every = itertools.product(self.values, repeat=sum(self.cells.levels))
-        costs = [self.cost(self.cells.split(list(point))) for point in every]
-        return min((cost for cost in costs if cost is not None), default=None)
+        return min((cost for cost in self.every_cost() if cost is not None), default=None)
+
+    def share_allowed(self) -> float:
+        costs = self.every_cost()
+        return sum(cost is not None for cost in costs) / len(costs)
 
 
 def levels_of(generator: np.random.Generator, size: int) -> IntArray:
@@ -115,11 +131,11 @@ def test_equals_enumeration_where_the_tree_finds_everything(
         check(case, case.solve(unit=unit))
 
 
-def test_some_cases_have_no_allowed_point_and_some_have_few() -> None:
-    leasts = [case.least() for case in cases(20, 150)]
-    assert 0 < sum(least is None for least in leasts) < 40
-    zero = [case.total.total([0] * sum(case.cells.levels)) for case in cases(20, 150)]
-    assert any(zero)
+def test_of_some_cases_no_point_is_allowed_of_some_a_few_of_some_all() -> None:
+    shares = [case.share_allowed() for case in cases(20, 150)]
+    assert sum(share == 0 for share in shares) > 5
+    assert sum(0 < share < 0.5 for share in shares) > 20
+    assert sum(share == 1 for share in shares) > 20
 
 
 def test_bounds_of_stopped_searches_are_valid() -> None:
@@ -134,6 +150,85 @@ def test_bounds_of_stopped_searches_are_valid() -> None:
             if least is not None and found.value is not None:
                 assert found.bound <= least <= found.objective == case.cost(found.value)
     assert stopped > 50
+
+
+def hard(levels: int = 6, attributes: int = 7) -> Case:
+    """Random labels, a cap that binds, and rewards that are not concave: many windows."""
+    generator = np.random.default_rng(7)
+    codes = generator.integers(0, levels, (5_000, attributes))
+    sizes = (levels,) * attributes
+    cells = CellTable.from_codes(codes, generator.random(5_000) < 0.5, sizes)
+    d = levels * attributes
+    costs = [generator.integers(-9, 10, (levels, 3)) for _ in sizes]
+    rewards = np.rint(3 * np.sqrt(np.arange(31))).astype(np.int64)
+    total = TotalReward(parts=(TERNARY**2,) * d, levels=rewards, factor=-2)
+    return Case(cells, TERNARY, costs, total)
+
+
+def test_more_time_gives_better_bounds_and_points() -> None:
+    case = hard()
+    found = [case.solve(nodes=nodes) for nodes in (1, 1_500, 30_000)]
+    bounds = [one.bound for one in found]
+    assert bounds[0] < bounds[1] <= bounds[2]
+    assert [one.status for one in found] == [Status.STOPPED] * 3
+    objectives = [one.objective for one in found]
+    assert objectives == sorted(objectives, reverse=True)
+
+
+def test_time_limits_hold() -> None:
+    case = hard()
+    case.solve(nodes=2)  # compiles
+    for seconds in (0.001, 0.5):
+        began = time.monotonic()
+        assert case.solve(seconds=seconds).status is Status.STOPPED
+        assert time.monotonic() - began < seconds + 1
+
+
+def test_interrupt_within_a_second() -> None:
+    program = """
+        import signal
+        from tests.oracles.zero_one.test_lagrangian import hard
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        case = hard()
+        case.solve(nodes=2)
+        print("compiled", flush=True)
+        try:
+            case.solve()
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "compiled\n"
+        time.sleep(0.5)
+        began = time.monotonic()
+        os.kill(child.pid, signal.SIGINT)
+        assert child.stdout.readline() == "interrupted\n"
+        assert time.monotonic() - began < 1
+
+
+def test_an_oracle_for_the_search_is_refused_before_anything_is_charged() -> None:
+    ledger = Ledger({"people": Budget(epsilon=1)})
+    problem = ZeroOneProblem(SMALL, oracle=Highs())
+    for lift in ("one_hot", "pi"):
+        with pytest.raises(ProblemError, match="only method 'milp'"):
+            opdisc(
+                problem, epsilon=0.5, sensitivity=2, lift=lift, ledger=ledger, dataset="people"
+            )  # fmt: skip
+    assert not ledger.charges
+
+
+def test_noise_beyond_64_bits_is_a_refusal_that_is_charged() -> None:
+    """As every run that is not proven; it depends on the noise, and not on the rows."""
+    ledger = Ledger({"people": Budget(epsilon=128)})
+    cells = CellTable.from_codes([[0], [1]], [True, False], (1_000,))
+    with pytest.raises(UncertifiedError, match="stays charged"):
+        opdisc(
+            ZeroOneProblem(cells, tuple(range(-40, 41))), epsilon=128, sensitivity=2, lift="pi",
+            max_norm=44, random_state=1, ledger=ledger, dataset="people",
+        )  # fmt: skip
+    assert len(ledger.charges) == 1
 
 
 def test_the_same_minimum_as_a_solver_on_adult() -> None:
@@ -163,19 +258,35 @@ def test_the_order_in_which_weights_are_given_does_not_matter() -> None:
     assert found.objective == cells.errors(found.value) - 5
 
 
+SMALL = CellTable.from_codes([[0], [1]], [True, False], (2,))
+TERNARY = np.array([-1, 0, 1])
+
+
+def with_levels(levels: list[int], factor: int, cells: CellTable = SMALL) -> Case:
+    total = TotalReward(parts=(TERNARY**2,) * 2, levels=np.array(levels), factor=factor)
+    return Case(cells, TERNARY, no_costs((2,), 3), total)
+
+
 def test_numbers_beyond_64_bits_are_refused() -> None:
-    cells = CellTable.from_codes([[0], [1]], [True, False], (2,))
-    parts = (np.array([1, 0, 1]),) * 2
     for levels, factor in (([0, 2**40], 2**30), ([2**61, 2**61], 1)):
-        total = TotalReward(parts=parts, levels=np.array(levels), factor=factor)
-        with pytest.raises(ProblemError, match="64 bits"):
-            search_with_total(
-                cells, np.array([-1, 0, 1]), no_costs((2,), 3), total, unit=1, limits=Limits()
-            )
+        found = with_levels(levels, factor).solve()
+        assert found.status is Status.ERROR
+        assert found.value is None
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_numbers_as_large_as_are_admitted(sign: int) -> None:
+    # Four times as much of either is refused.
+    most = SMALL.scaled(2**54)
+    for levels in ([0, 2**54, 2**54 + 3], [2**54, 0, 7], [5, 2**53, 2**54]):
+        case = with_levels(levels, sign, most)
+        check(case, case.solve(unit=2**54))
+    assert with_levels([0, 2**56, 2**57], sign, most).solve().status is Status.ERROR
+    with pytest.raises(ProblemError, match="64 bits"):
+        with_levels([0, 1, 2], sign, SMALL.scaled(2**56)).solve()
 
 
 def test_parts_far_beyond_the_last_level_do_not_overflow() -> None:
-    cells = CellTable.from_codes([[0], [1]], [True, False], (2,))
     total = TotalReward(parts=(np.array([2**50, 0, 1]),) * 2, levels=np.array([0, 1]), factor=-1)
-    case = Case(cells, np.array([-1, 0, 1]), no_costs((2,), 3), total)
+    case = Case(SMALL, TERNARY, no_costs((2,), 3), total)
     check(case, case.solve())
