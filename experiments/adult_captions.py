@@ -34,11 +34,11 @@ without markers are not private: the scoring card with the fewest training error
 regression of greatest likelihood. The error axis is logarithmic and ends at {TOP} %: curves above
 leave the figure, and the table has them (↑: a curve that is nowhere below). A dagger marks a curve
 without a point. Scoring cards have the weights -1, 0 and 1 for every level. Limits are for one
-draw, by the clock; the processor's seconds are of all draws together. What was not tried was left
-out for want of computing time. """
+draw, by the clock; where one was reached the draws done before are in brackets. What was not tried
+was left out for want of computing time. """
 
 WORDS = {
-    "counts": "The search on noisy counts, which needs no proof, is stopped after 2 s. ",
+    "counts": "The search on noisy counts, which needs no proof, ends after its default of nodes. ",
     "released_code": (
         "The grey curve (code: NOT PRIVATE) has the noise of the released code of Neel et al. "
         "(2020). Its scale is known not to give the guarantee that it is named by: violations in "
@@ -124,26 +124,17 @@ def _own(found: Found, figure: str) -> Parts:
 
 
 def _not_reached(found: Found, figure: str) -> Parts:
-    """A sentence for every mechanism with points that are missing."""
+    """A sentence for every mechanism with points that are missing; in brackets draws before."""
     told: Parts = []
     for name, curve in found.curves(figure).items():
         by_reason: dict[str, list[str]] = {}
         for record in found.lost(name):
-            by_reason.setdefault(_why(record), []).append(f"{record['epsilon']:g}")
+            done = f" ({record['done']})" if "processor_seconds" in record else ""
+            by_reason.setdefault(record["reason"], []).append(f"{record['epsilon']:g}{done}")
         if by_reason:
-            reasons = "; ".join(f"at {', '.join(at)}: {why}" for why, at in by_reason.items())
+            reasons = "; ".join(f"{why} at {', '.join(at)}" for why, at in by_reason.items())
             told.append(f"Not reached, {curve.label}: {reasons}. ")
     return told
-
-
-def _why(record: Record) -> str:
-    """The reason, and what was spent on it."""
-    if "processor_seconds" not in record:
-        return str(record["reason"])
-    return (
-        f"{record['reason']} (draws done before: {record['done']}; "
-        f"{record['processor_seconds']:.0f} s of the processor)"
-    )
 
 
 # -- numbers -----------------------------------------------------------------------------------
