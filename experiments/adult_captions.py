@@ -10,6 +10,7 @@ import numpy as np
 
 from experiments.adult_curves import ERRORS, LOGISTIC
 from experiments.adult_found import Found
+from experiments.diffprivlib_env import HOW
 from experiments.framework import Cell, Record
 from oracle_dp.mechanisms.sampled_noise import (
     Calibration,
@@ -46,6 +47,7 @@ WORDS = {
     ),
     "diffprivlib": (
         "diffprivlib's guarantee is its own claim; its rows have norm 1 with a constant column. "
+        f"It needs an environment of its own, which '{HOW}' makes. "
     ),
     "top_r": (
         "Top-R (R = 10) tells the ten best scoring cards apart and gives each of all others the "

@@ -21,13 +21,21 @@ LISTED = 12
 """Settings with more values than that are shown by their number."""
 
 
+class NothingToShowError(ValueError):
+    """There are no records to make it from."""
+
+
 def default_path(quick: bool) -> Path:
     """Where the page is written: the one of quick runs is not kept by git."""
     return FOLDER / ("page.quick.html" if quick else "page.html")
 
 
 def write_page(experiments: Sequence[Experiment], *, quick: bool, path: Path) -> None:
-    """Render all experiments from the records that are there."""
+    """Render all experiments from the records that are there.
+
+    Raises:
+        NothingToShowError: There are none. What stands at the path is kept.
+    """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -38,8 +46,15 @@ def write_page(experiments: Sequence[Experiment], *, quick: bool, path: Path) ->
         lstrip_blocks=True,
     )
     shown = [_shown(one, quick, number) for number, one in enumerate(experiments)]
+    if not any(one["done"] for one in shown):
+        size = "quick" if quick else "full"
+        raise NothingToShowError(
+            f"no records of {size} runs: run 'python -m experiments all --{size}' first"
+        )
     text = environment.get_template("page.html.j2").render(experiments=shown, quick=quick)
-    path.write_text(text, encoding="utf-8")
+    whole = path.with_name(f".{path.name}.part")
+    whole.write_text(text, encoding="utf-8")
+    whole.replace(path)
 
 
 def current(experiment: Experiment, quick: bool, path: Path | None = None) -> list[Record]:
@@ -90,7 +105,7 @@ def first_figure(experiment: Experiment) -> str:
     """An SVG file of the first figure, with its letters drawn: it looks the same everywhere.
 
     Raises:
-        ValueError: There is none, for want of full records perhaps.
+        NothingToShowError: There is none, for want of full records perhaps.
     """
     import matplotlib
 
@@ -99,7 +114,10 @@ def first_figure(experiment: Experiment) -> str:
         if section.figure is not None:
             with styles.drawing(narrow=False), matplotlib.rc_context({"svg.fonttype": "path"}):
                 return _drawn(section.figure())
-    raise ValueError(f"{experiment.name}: no figure")
+    raise NothingToShowError(
+        f"{experiment.name}: no figure from full records; run 'python -m "
+        f"experiments.{experiment.name} --full' first"
+    )
 
 
 def _drawn(figure: Figure) -> str:

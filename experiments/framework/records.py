@@ -26,6 +26,10 @@ FOLDER = Path(__file__).parents[1] / "records"
 LIBRARIES = ("oracle-dp", "numpy", "scipy", "scikit-learn", "highspy", "numba", "dp-accounting")
 
 
+class RecordsError(ValueError):
+    """A file of records is damaged; names the line."""
+
+
 def path_of(name: str, quick: bool) -> Path:
     """Where an experiment's records are; those of quick runs are not kept by git."""
     return FOLDER / (f"{name}.quick.jsonl" if quick else f"{name}.jsonl")
@@ -96,44 +100,78 @@ def batch(
 
 
 def load(path: Path) -> list[Record]:
-    """All whole batches of a file, with their environment's entries; empty if there is no file."""
+    """All whole batches of a file, with their environment's entries; empty if there is no file.
+
+    Raises:
+        RecordsError: It has a line that is no record, or names an environment that it lacks.
+    """
     records, environments = [], {}
     for line in _lines(path):
         if "id" in line:
             records.append(line)
         else:
             environments[line["environment"]] = line
+    lost = {record["environment"] for record in records} - environments.keys()
+    if lost:
+        raise RecordsError(f"{path}: no line of environment {', '.join(sorted(lost))}; restore it")
     return [{**environments[record["environment"]], **record} for record in whole(records)]
 
 
 def whole(records: Iterable[Record]) -> list[Record]:
-    """Records of the configs that have all of theirs."""
-    every = list(records)
+    """Records of the configs that have all of theirs; of two with the same id the later."""
+    every = list({record["id"]: record for record in records}.values())
     present = Counter(root(record) for record in every)
     return [r for r in every if present[root(r)] == r["of"]]
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
+    """The lines of a file, without one that was cut short at the end.
+
+    Raises:
+        RecordsError: A line is not one of records.
+    """
     if not path.exists():
         return []
     *lines, torn = path.read_text(encoding="utf-8").split("\n")
     del torn  # What follows the last line feed: nothing, or a line that was cut short.
-    return [json.loads(line) for line in lines]
+    return [_read(path, number, line) for number, line in enumerate(lines, 1)]
+
+
+def _read(path: Path, number: int, line: str) -> dict[str, Any]:
+    try:
+        read = json.loads(line)
+    except json.JSONDecodeError:
+        read = None
+    wanted = ("of", "config", "environment") if "id" in (read or ()) else ("environment",)
+    if not isinstance(read, dict) or any(name not in read for name in wanted):
+        raise RecordsError(
+            f"{path}, line {number}: not a record; restore the file, or delete this line, and what "
+            "it belonged to is computed again"
+        )
+    return read
 
 
 def _whole_bytes(path: Path) -> int:
-    """Where the last whole batch ends: what follows it was cut short."""
-    end = position = 0
-    batch_seen = 0
-    for line in path.read_bytes().splitlines(keepends=True):
-        position += len(line)
-        if not line.endswith(b"\n"):
-            break
-        read = json.loads(line)
-        batch_seen = batch_seen + 1 if "id" in read else 0
-        if "id" in read and batch_seen == read["of"]:
-            end, batch_seen = position, 0
-    return end
+    """Where the last line ends that belongs to a whole batch or to none after it.
+
+    Only the end can have been cut short. A batch that lacks lines elsewhere is left alone: it
+    counts as not there.
+    """
+    lines = path.read_bytes().splitlines(keepends=True)
+    if lines and not lines[-1].endswith(b"\n"):
+        lines.pop()
+    kept, last = len(lines), json.loads(lines[-1]) if lines else {}
+    if "id" in last:
+        first, begun = root(last), 0
+        while begun < kept and _root(lines[kept - 1 - begun]) == first:
+            begun += 1
+        kept -= begun if begun < last["of"] else 0
+    return sum(map(len, lines[:kept]))
+
+
+def _root(line: bytes) -> str | None:
+    read = json.loads(line)
+    return root(read) if "id" in read else None
 
 
 class Store:
@@ -144,6 +182,7 @@ class Store:
 
     Raises:
         BlockingIOError: Another run has it open.
+        RecordsError: It has a line that is no record. Nothing is changed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -155,8 +194,12 @@ class Store:
         except BlockingIOError:
             self._file.close()
             raise BlockingIOError(f"{path}: another run is writing to it") from None
+        try:
+            self._known = {line["environment"] for line in _lines(path) if "id" not in line}
+        except RecordsError:
+            self._file.close()
+            raise
         self._file.truncate(_whole_bytes(path))
-        self._known = {line["environment"] for line in _lines(path) if "id" not in line}
         self.done = {root(record) for record in load(path)}
 
     def append(self, where: Mapping[str, Any], records: Sequence[Record]) -> None:
