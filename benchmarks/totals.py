@@ -16,6 +16,7 @@ import time
 from fractions import Fraction
 
 from benchmarks.search import ATTRIBUTES, adult_cells
+from experiments.result import result
 from oracle_dp.mechanisms.perturbation import Perturbation, Rewards, perturbation_of
 from oracle_dp.noise import SeededBits
 from oracles import Certificate, Highs, Limits
@@ -76,7 +77,8 @@ def main() -> None:
     options = parser.parse_args()
     limits = Limits(seconds=options.seconds)
     found = [compared(attributes, options.seeds, limits) for attributes in SETS]
-    print(json.dumps({"solver": Highs().name, "sets": found}, indent=2))
+    fields = {"solver": Highs().name, "seconds": options.seconds, "sets": found}
+    print(json.dumps(result("lift pi: search against HiGHS", fields), indent=1))
 
 
 if __name__ == "__main__":
