@@ -5,6 +5,12 @@ HiGHS parses; it also ignores entries with a warning, reads ``2abc`` as 2, minim
 that is almost the one in the file is worse than none, so a file is refused when HiGHS warns, and
 is scanned here as well.
 
+HiGHS's parsers may also run for ever, or crash, on a malformed file. What is known to do so is
+refused beforehand; and they run in a process that is ended after ``READ_SECONDS`` and
+``READ_SECONDS_PER_MEGABYTE``, and has no more memory than ``READ_BYTES`` and
+``READ_BYTES_PER_BYTE``. Set these on this module where a good file needs more. The process costs
+0.03 seconds per file; one that cannot be started is a ``SolverError``.
+
 No message quotes the file: its coefficients may be private. A line number is given where there
 is one.
 
@@ -27,14 +33,30 @@ import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from oracles._highs_run import load_highspy
+from oracles._parser import Parsed, ParserError, parse
 from oracles.errors import ModelFileError, ProblemError
 from oracles.problem import IntegerProgram
+
+READ_SECONDS = 10.0
+"""Wall-clock seconds that HiGHS's parser may take for any file; finite."""
+
+READ_SECONDS_PER_MEGABYTE = 2.0
+"""Further seconds for each 10^6 characters of text; HiGHS 1.16 needs 0.02 to 0.1."""
+
+READ_BYTES = 2**30
+"""Memory that the parser's process may take for any file (Linux; macOS where it lets one ask)."""
+
+READ_BYTES_PER_BYTE = 64
+"""Further memory for each character of text; HiGHS 1.16 needs 3 to 20."""
+
+_REMEDY = (
+    "malformed files may do that, so write it anew with the program that made it, or in the other "
+    "format (.mps, .lp); for a good file, raise READ_SECONDS and READ_BYTES of oracles.files"
+)
 
 _REASONS = {
     "not defined": "refers to a row that is not declared",
@@ -81,9 +103,9 @@ def read_model(path: str | Path, suffix: str) -> IntegerProgram:
         The program, to be minimised: a maximisation is negated, and ``negated`` says so.
 
     Raises:
-        ModelFileError: The file cannot be read, is malformed or truncated, or holds what an
-            :class:`IntegerProgram` cannot express.
-        SolverError: highspy is missing.
+        ModelFileError: The file cannot be read, is malformed or truncated, holds what an
+            :class:`IntegerProgram` cannot express, or makes HiGHS's parser hang or crash.
+        SolverError: highspy is missing, or no process can be started for the parser.
     """
     path = Path(path)
     text = _text(path, suffix)
@@ -91,9 +113,9 @@ def read_model(path: str | Path, suffix: str) -> IntegerProgram:
         raise ModelFileError(f"{path.name}: the file is empty")
     if suffix == ".mps":
         maximise = _scan_mps(path.name, text)
-        return _program(path.name, _parse(path), maximise)
-    model = _parse(path)
-    program = _program(path.name, model, model.sense_.name == "kMaximize")
+        return _program(path.name, _parse(path, text), maximise)
+    model = _parse(path, text)
+    program = _program(path.name, model, model.maximise)
     _scan_lp(path.name, text, program)
     return program
 
@@ -103,6 +125,9 @@ def _text(path: Path, suffix: str) -> str:
     if not name.endswith((suffix, f"{suffix}.gz")):
         raise ModelFileError(f"{name}: a name ending in {suffix} or {suffix}.gz is expected")
     try:
+        if path.is_fifo() or path.is_char_device():
+            # It may wait, or give, for ever, and is read twice.
+            raise ModelFileError(f"{name}: is a pipe or a device: write it to a file first")
         content = path.read_bytes()
         if name.endswith(".gz"):
             content = gzip.decompress(content)
@@ -119,34 +144,20 @@ def _text(path: Path, suffix: str) -> str:
         raise ModelFileError(f"{name}: cannot be read ({error.strerror})") from None
 
 
-def _parse(path: Path) -> Any:
+def _parse(path: Path, text: str) -> Parsed:
     """The model as HiGHS holds it, provided that HiGHS had nothing to remark."""
-    highspy = load_highspy()
-    remarks: list[str] = []
-    noted = (highspy.HighsLogType.kWarning, highspy.HighsLogType.kError)
-
-    def note(_kind: Any, message: str, out: Any, _reply: Any, _data: Any) -> None:
-        if out.log_type in noted:
-            remarks.append(message)
-
-    highs = highspy._Highs()
-    highs.setOptionValue("log_to_console", False)
-    highs.setOptionValue("small_matrix_value", 1e-12)
-    highs.setCallback(note, None)
-    highs.startCallback(highspy.cb.HighsCallbackType.kCallbackLogging)
+    size = len(text)
     try:
-        status = highs.readModel(str(path))
-    except UnicodeDecodeError:
-        # Some of HiGHS's warnings print memory that is not text.
-        remarks.append("")
-        status = highspy.HighsStatus.kError
-    finally:
-        highs.setCallback(None, None)
-    if remarks or status != highspy.HighsStatus.kOk:
-        raise ModelFileError(f"{path.name}: {_reason(remarks)}")
-    if highs.getHessianNumNz() > 0:
-        raise ModelFileError(f"{path.name}: {_REASONS['uadratic']}")
-    return highs.getLp()
+        found = parse(
+            path,
+            seconds=READ_SECONDS + READ_SECONDS_PER_MEGABYTE * size / 1e6,
+            memory=int(READ_BYTES + READ_BYTES_PER_BYTE * size),
+        )
+    except ParserError as error:
+        raise ModelFileError(f"{path.name}: {error}: {_REMEDY}") from None
+    if isinstance(found, list):
+        raise ModelFileError(f"{path.name}: {_reason(found)}")
+    return found
 
 
 def _reason(remarks: list[str]) -> str:
@@ -158,30 +169,27 @@ def _reason(remarks: list[str]) -> str:
     return f"{reason} (line {line.group(1)})" if line else reason
 
 
-def _program(name: str, lp: Any, negated: bool) -> IntegerProgram:
-    kinds = {kind.name for kind in lp.integrality_}
-    if kinds - {"kContinuous", "kInteger"}:
+def _program(name: str, model: Parsed, negated: bool) -> IntegerProgram:
+    if (model.kinds > 1).any():
         raise ModelFileError(
             f"{name}: has semi-continuous or semi-integer variables, "
             "which an IntegerProgram cannot express: add a binary variable for each"
         )
-    n, m = lp.num_col_, lp.num_row_
+    n = len(model.objective)
     if n == 0:
         raise ModelFileError(f"{name}: holds no variables")
-    matrix = lp.a_matrix_
-    compressed: Any = sp.csc_array if matrix.format_.name == "kColwise" else sp.csr_array
     sign = -1.0 if negated else 1.0
     try:
         return IntegerProgram(
-            sign * np.asarray(lp.col_cost_) + 0.0,
-            compressed((matrix.value_, matrix.index_, matrix.start_), shape=(m, n)),
-            lp.row_lower_,
-            lp.row_upper_,
-            lower=lp.col_lower_,
-            upper=lp.col_upper_,
-            integer=np.array([kind.name == "kInteger" for kind in lp.integrality_] or [False] * n),
-            constant=sign * lp.offset_ + 0.0,
-            names=lp.col_names_,
+            sign * model.objective + 0.0,
+            model.matrix,
+            model.row_lower,
+            model.row_upper,
+            lower=model.lower,
+            upper=model.upper,
+            integer=model.kinds == 1 if len(model.kinds) else np.zeros(n, dtype=bool),
+            constant=sign * model.constant + 0.0,
+            names=model.names,
             negated=negated,
         )
     except ProblemError as error:

@@ -225,8 +225,10 @@ class IntegerProgram:
         conventions, among them: an integer variable without bounds is binary.
 
         Raises:
-            ModelFileError: The file is missing, malformed, truncated, or has a feature that an
-                :class:`IntegerProgram` cannot express.
+            ModelFileError: The file is missing, malformed, truncated, has a feature that an
+                :class:`IntegerProgram` cannot express, or is not read within the limits of
+                :mod:`oracles.files` on time and memory.
+            SolverError: highspy is missing, or no process can be started for its parser.
         """
         from oracles.files import read_model
 

@@ -85,4 +85,25 @@ PROGRAM_FAULTS = [
         'f"WHEN {number} <= {_double(edge)}',
         ("tests/oracles/zero_one/sources/test_routes.py", "-k", "in_memory"),
     ),
+    Fault(
+        "a parser that may run for ever",
+        "oracles/_parser.py",
+        "process.communicate(request, timeout=seconds)",
+        "process.communicate(request)",
+        ("tests/oracles/test_parser.py", "-k", "ended"),
+    ),
+    Fault(
+        "a parser that runs on after Ctrl-C",
+        "oracles/_parser.py",
+        "            process.kill()\n",
+        "            pass\n",
+        ("tests/oracles/test_parser.py", "-k", "ctrl_c"),
+    ),
+    Fault(
+        "a parser that hangs, begun although it is of no use",
+        "oracles/_parser_child.py",
+        "if _HOPELESS in message:",
+        "if _HOPELESS == message:",
+        ("tests/oracles/test_parser.py", "-k", "fixed"),
+    ),
 ]

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from oracle_dp import Release
+from oracle_dp import Ledger, Release
 from oracle_dp.cli import app
 from oracle_dp.cli.plan_problem import row
 from oracle_dp.cli.problem_classes import ProblemClass, problem_of
 from oracle_dp.solve_plan import MechanismEstimate
+from oracles import _parser, files
 
 MODEL = """Minimize
  obj: -3 open_a - 5 open_b - 4 open_c + 2 spare
@@ -115,6 +116,23 @@ def test_a_plan_on_a_public_model(model: Path) -> None:
         wrong = call("plan", *command, "--epsilons", "some")
         assert wrong.exit_code == 1
         assert "ParameterError: epsilons" in wrong.output
+
+
+def test_a_file_that_does_not_end(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script, ledger = tmp_path / "script.py", tmp_path / "ledger"
+    script.write_text("import time; time.sleep(8)")
+    monkeypatch.setattr(_parser, "_SCRIPT", script)
+    monkeypatch.setattr(files, "READ_SECONDS", 0.5)
+    Ledger.create(ledger, {"homes": 1.0})
+    done = call(
+        "solve", model, "--release", "*", "--sensitivity", 1, "--ledger", ledger,
+        "--dataset", "homes",
+    )  # fmt: skip
+    assert done.exit_code == 1
+    assert "ModelFileError: model.lp: is not read to its end within 0.5 seconds" in done.output
+    assert Ledger.open(ledger).charges == ()
 
 
 @pytest.mark.parametrize(
