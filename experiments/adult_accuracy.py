@@ -57,8 +57,6 @@ SECONDS_EACH = ("counts", "top_r", "sgd")
 def tried(features: str, missing: str, mechanism: str) -> tuple[float, ...]:
     """The epsilons at which a mechanism is run; at the others a record says that it was not."""
     hard = missing == "category" or features == "seven"
-    if mechanism == "opsamp":
-        return () if hard else (0.1, 1)
     if mechanism in SOLVING and features != "two":
         return () if hard else (0.1, 1)
     if features == "seven" and mechanism in (*SEARCHING, "counts"):
