@@ -67,6 +67,8 @@ SHORT = {
 }  # fmt: skip
 METHODS = {"search": "branch and bound over cells", "milp": "HiGHS"}
 EPSILON = 1.0
+SHORTEST = 0.01
+"""Seconds that can be told from none; less is drawn there."""
 SECONDS = 60.0
 
 
@@ -195,10 +197,10 @@ def page(records: Sequence[Record]) -> list[Section]:
         f"replace; epsilon {records[0]['config']['epsilon']:g}; delta 0 for gamma-norm noise and "
         "1 / n^2 for Gaussian noise and the released code's scale; one seed; branch and bound over "
         f"cells against HiGHS on the formulation over them, either for up to {limit:g} seconds by "
-        "the clock; those shown are the processor's. 'No proof' is what a mechanism refuses to "
-        "release on; beside it the gap between best point and bound, in errors, for programs "
-        "solved outside a mechanism, which tells no bounds. Errors are on the training rows: not "
-        f"private. {_unproven(records)}"
+        "the clock; those shown are the processor's, to 0.01 s. 'No proof' is what a mechanism "
+        "refuses to release on; beside it the gap between best point and bound, in errors, for "
+        "programs solved outside a mechanism, which tells no bounds. Errors are on the training "
+        f"rows: not private. {_unproven(records)}"
     )
     return [
         Section(
@@ -241,7 +243,7 @@ def _entry(records: Sequence[Record], d: int) -> Cell | list[Cell]:
     chosen = [r for r in records if r["config"]["d"] == d]
     if not chosen:
         return label("not run")
-    spent = Cell.of(chosen, "processor_seconds", how="value", form="{:.1f} s")
+    spent = Cell.of(chosen, "processor_seconds", how="value", form="{:.2g} s")
     if chosen[0]["proven"]:
         return [spent, Cell.of(chosen, "errors", how="value", form="{:,} errors")]
     if "gap" in chosen[0]:
@@ -257,8 +259,8 @@ def _draw(records: Sequence[Record]) -> Figure:
         look = styles.curve(index)
         axis.plot(
             [r["config"]["d"] for r in own],
-            [r["processor_seconds"] for r in own],
-            label=f"{SHORT[name]}, {method}",
+            [max(r["processor_seconds"], SHORTEST) for r in own],
+            label=f"{SHORT[name]}, {method}".replace("milp", "HiGHS"),
             **look,
         )
         open_ = [r for r in own if not r["proven"]]
