@@ -42,7 +42,11 @@ from oracle_dp.mechanisms.base import (
     require_certified,
     stated,
 )
-from oracle_dp.mechanisms.perturbation import Perturbation, perturbation_of
+from oracle_dp.mechanisms.perturbation import (
+    Perturbation,
+    RadialPerturbation,
+    perturbation_of,
+)
 from oracle_dp.noise import BitSource, bit_source, positive_rational, rational
 from oracle_dp.privacy import Contingency, Guarantee, Neighbors, Release
 from oracle_dp.sensitivity import ASSERTED, is_proved
@@ -50,6 +54,7 @@ from oracles import Certificate, Limits, Solution
 from oracles.coordinates import OneHotProblem, SphereProblem
 from oracles.released import ReleasedVariables
 from oracles.verdict import LEAST_GAP
+from oracles.zero_one import ZeroOneProblem
 
 ValueT = TypeVar("ValueT")
 
@@ -120,10 +125,10 @@ def opdisc(
     Raises:
         ParameterError: A parameter is out of range, or the loss is not integer and there is no
             gap. Nothing is charged.
-        OracleError: The problem is infeasible or unbounded. Nothing is charged.
+        OracleError: The problem is infeasible or unbounded, or with lift ``"pi"`` too large for 64
+            bits together with the noise. Nothing is charged.
         LedgerError: The budget does not allow the charge. Nothing is charged.
-        UncertifiedError: The oracle did not prove the minimum, or the gap; with lift ``"pi"`` also
-            where noise and thousands of totals could leave 64 bits. The charge stays.
+        UncertifiedError: The oracle did not prove the minimum, or the gap. The charge stays.
     """
     within_gap = None if gap is None else positive_rational("gap", gap)
     if within_gap is None and not problem.is_integer:
@@ -230,6 +235,9 @@ def _check(problem: OneHotProblem[ValueT], perturbation: Perturbation, limits: L
         problem.check(scale=scale, limits=limits)
     else:
         _sphere(problem).check(scale=scale, total=perturbation.limit, limits=limits)
+        # Noise that is refused after it was drawn would be cut off, which no epsilon allows.
+        if isinstance(problem, ZeroOneProblem) and isinstance(perturbation, RadialPerturbation):
+            problem.check_noise(perturbation.largest, perturbation.limit)
 
 
 def _check_gap(gap: Fraction, scale: int) -> None:

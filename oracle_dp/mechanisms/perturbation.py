@@ -6,6 +6,7 @@ Its theorem turns ``scale * loss - rewards``, minimised, into a guarantee for an
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,6 +30,9 @@ small enough for a floating-point solver to tell objectives apart."""
 LARGEST_NOISE = 2**40
 """Bound on scale times radius times dimension of radial noise. Rewards are then below 2^63 except
 with a probability below 2^k exp(-2^21 k) in k dimensions, which no data change: an error then."""
+
+TAIL = 2**12
+"""How many times its scale times its dimension radial noise is taken to reach."""
 
 NOISES = {
     "one_hot": ("geometric", "exponential"),
@@ -158,6 +162,17 @@ class RadialPerturbation:
     def limit(self) -> TotalReward | None:
         """Points beyond the lift's last level do not belong to the set."""
         return self.lift.rewards(np.zeros(self.lift.dimension, dtype=np.int64))[1]
+
+    @property
+    def largest(self) -> int:
+        """No reward is beyond it, but with a probability below 10^-1700, which no data change.
+
+        ``<xi, phi(w)>`` is at most the noise's norm times the radius, and the norm of either noise
+        exceeds ``TAIL`` times scale times dimension so rarely: Gamma variables of shape k exceed
+        ``c k`` with a probability of at most ``exp(-k (c - 1 - log c))``.
+        """
+        noise = self.noise
+        return math.ceil(TAIL * noise.scale * noise.radius * noise.dimension)
 
     def draw(self, sizes: Sequence[int], source: BitSource) -> Rewards:
         """``<floor(xi), phi(w)>``."""

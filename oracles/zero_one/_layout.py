@@ -204,7 +204,8 @@ def lay_out(
         [sign, first_rows, np.append(first_rows[1:], len(row_cells))[: len(sign)]], 1
     )
     gains = np.zeros((len(row_cells), LANES), dtype=np.int64)
-    gains[row, lane] = np.abs(difference)
+    # Added up: a table may list a cell twice.
+    np.add.at(gains, (row, lane), np.abs(difference))
     entries, spans = entries_of(level[bundle_cells, :-2], factor[bundle_cells, :-2], sign, n_rest)
     arrays = Arrays(
         n_rest,

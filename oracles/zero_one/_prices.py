@@ -12,6 +12,9 @@ from oracles.total import TotalReward
 from oracles.zero_one._layout import MAX_UNITS
 from oracles.zero_one.cells import IntArray
 
+MAX_ROOM = 2**26
+"""Most pairs of a level and a total: half a gigabyte at a leaf."""
+
 TOO_LARGE = (
     "rows and the reward for a total are together too large for 64 bits: use fewer rows, smaller "
     "rewards, or fewer totals"
@@ -19,16 +22,35 @@ TOO_LARGE = (
 
 
 def check_total(n_rows: int, total: TotalReward) -> None:
-    """Refuse what would leave little room in 64 bits for costs, whatever they are.
+    """Refuse what would leave little room in 64 bits for costs, or take too much memory.
 
     Args:
         n_rows: Number of rows, times what an error costs.
         total: Parts, and number of levels.
 
     Raises:
-        ProblemError: There would be little.
+        ProblemError: There would be little, or it would.
     """
     if n_rows > _most_rows(total):
+        raise ProblemError(TOO_LARGE)
+    if len(total.parts) * len(total.levels) > MAX_ROOM:
+        raise ProblemError(
+            f"total: {len(total.parts)} levels with {len(total.levels)} totals take too much "
+            "memory: use fewer levels, smaller weights, or a bound on their norm"
+        )
+
+
+def check_noise(largest: int, total: TotalReward) -> None:
+    """Refuse rewards that could leave 64 bits once they are drawn.
+
+    Args:
+        largest: No reward of an allowed point, for its weights or for its total, is beyond it.
+        total: Parts, and number of levels.
+
+    Raises:
+        ProblemError: They could.
+    """
+    if (4 * largest + 1) * _breadth(total) + largest > MAX_UNITS // 16:
         raise ProblemError(TOO_LARGE)
 
 

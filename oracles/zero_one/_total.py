@@ -15,7 +15,7 @@ import numpy as np
 
 from oracles.zero_one._compile import inner
 from oracles.zero_one._layout import LANES, MAX_UNITS, Arrays
-from oracles.zero_one._state import REST, State
+from oracles.zero_one._state import REST, WORK, State
 from oracles.zero_one.cells import IntArray
 
 NEVER = MAX_UNITS
@@ -104,6 +104,7 @@ def leaf_cost(arrays: Arrays, state: State, total: Total) -> int:
 
     :func:`star` left the costs of every value of A. Sums that reach ``NEVER`` are all the same.
     """
+    state.totals[WORK] += arrays.n_a * len(total.slack) * len(arrays.values)
     _accumulate(arrays, state, total)
     least, t = NEVER, 0
     for end in range(len(total.slack)):

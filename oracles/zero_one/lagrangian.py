@@ -4,7 +4,8 @@ Such a reward, as the lift pi has for the squared norm, couples all weights. Win
 totals its cost h is split into a line and a slack that is at least 0. The line is a price of every
 (level, value), so the branch and bound over cells does the rest: its bounds are those of a
 Lagrangian relaxation, strengthened by the least slack that a node has, and its leaves are exact.
-Only prices and the order of windows come from local search, and no proof rests on them.
+Prices, the order of windows and first points come from local search. No proof rests on the first
+two, and a point whose cost is not what the search took it for is an error.
 (docs/theory/search.md, Totals.)
 """
 
@@ -23,6 +24,7 @@ import numpy as np
 from oracles.oracle import Limits
 from oracles.solution import Certificate, Solution, Status
 from oracles.total import TotalReward
+from oracles.zero_one._idle import take_out
 from oracles.zero_one._layout import Layout, lay_out
 from oracles.zero_one._parts import normalise
 from oracles.zero_one._prices import check_total, defect, steepest
@@ -102,10 +104,10 @@ def search_with_total(
     if problem.best is None:
         status = Status.STOPPED if math.isfinite(bound) else Status.INFEASIBLE
         return Solution(status, None, None, -math.inf, Certificate.NONE, name())
-    found = problem.layout.weights(problem.best)
+    found = problem.weights(problem.best)
     reward = total.reward(np.searchsorted(values, np.concatenate(found)).tolist())
     objective = total_cost(cells, values, costs, found) - (reward or 0)
-    if reward is None or objective != problem.objective:  # the recount contradicts the search
+    if problem.contradicted or reward is None or objective != problem.objective:
         return Solution(Status.ERROR, None, None, -math.inf, Certificate.NONE, name())
     if bound >= objective:
         return Solution(Status.OPTIMAL, found, objective, objective, Certificate.EXACT, name())
@@ -123,13 +125,15 @@ class _Coupled:
     Attributes:
         layout: With the costs, totals not priced.
         own, part: Cost, and part of the total, of each level's values, shape ``(d, V)``.
-        h: Cost of each total.
+        h: Cost of each total; empty if none is allowed.
         steepest: No price beyond it is of use.
         deadline: Of :func:`time.monotonic`.
         constant: What every point pays, costs and total apart.
         allowed: Values that levels may take, shape ``(d, V)``.
         start: Positions of the values of some point.
         best, objective: The best point so far and its cost; None and infinity before.
+        idle: The levels without cells that matter, taken out of all of the above but ``constant``.
+        contradicted: Whether the search once claimed a cost that its point does not have.
     """
 
     def __init__(
@@ -143,14 +147,21 @@ class _Coupled:
         deadline: float,
     ) -> None:
         self.layout = lay_out(cells, values, costs)
-        self.h, self.steepest, self.deadline = h, reach, deadline
+        self.steepest, self.deadline = reach, deadline
         self.own = self._by_level(costs)
         # A part beyond every level is as good as one just beyond.
         self.part = np.minimum(self._by_level(parts), len(h))
-        self.constant = self.layout.constant - int(self.own.min(axis=1).sum())
+        self.constant = self.layout.constant - sum(map(int, self.own.min(axis=1)))
         arrays = self.layout.arrays
         self.allowed = np.ones(self.own.shape, dtype=bool)
         self.allowed[arrays.n_rest : arrays.n_rest + arrays.n_b, arrays.n_values_b :] = False
+        idle = np.flatnonzero(self.layout.level_gain == 0)
+        self.idle = take_out(idle, self.own, self.part, np.argsort(np.abs(values)), h)
+        self.h = self.idle.h
+        self.own[idle], self.allowed[idle, 1:] = 0, False
+        self.part = self.part.copy()
+        self.part[idle] = 0
+        self.contradicted = False
         self.best: IntArray | None = None
         self.objective: int | float = math.inf
         self.start = self.layout.point(
@@ -171,15 +182,24 @@ class _Coupled:
         arrays = self.layout.arrays._replace(cost=cost)
         return replace(self.layout, arrays=arrays), self.constant + least
 
-    def offer(self, point: IntArray) -> int:
-        """Take a point over if it is the best so far; its total."""
-        total = int(self.part[np.arange(len(point)), point].sum())
-        if total < len(self.h):
-            layout, constant = self.priced(0)
-            objective = layout.cost(point) + constant + self.h[total]
-            if objective < self.objective:
-                self.best, self.objective = point.copy(), objective
-        return total
+    def total(self, point: IntArray) -> int:
+        """The total of a point."""
+        return int(self.part[np.arange(len(point)), point].sum())
+
+    def offer(self, point: IntArray) -> int | float:
+        """Take a point over if it is the best so far; its cost, infinite if it is not allowed."""
+        total = self.total(point)
+        if total >= len(self.h):
+            return math.inf
+        layout, constant = self.priced(0)
+        objective = layout.cost(point) + constant + self.h[total]
+        if objective < self.objective:
+            self.best, self.objective = point.copy(), objective
+        return objective
+
+    def weights(self, best: IntArray) -> tuple[IntArray, ...]:
+        """Weights per attribute, those of idle levels too."""
+        return self.layout.weights(self.idle.complete(best, self.total(best)))
 
     def solve(self, unit: int, nodes: int | None) -> int | float:
         """Search all windows, then again those that are still open, the least bound first.
@@ -209,6 +229,8 @@ class _Coupled:
 
     def windows(self, unit: int) -> list[_Window]:
         """Split until windows are narrow or hopeless; those with the least estimates first."""
+        if not self.h:
+            return []
         order = itertools.count()
         whole = self.window(0, len(self.h) - 1, self.start)
         waiting = [(whole.estimate, next(order), whole)]
@@ -232,7 +254,8 @@ class _Coupled:
         n_cells, n_attributes = self.layout.cell_level.shape
         rounds = min(_ROUNDS, 1 + _WORK // (1 + n_cells * n_attributes * self.own.shape[1]))
         low, high = -self.steepest, self.steepest
-        price = (self.h[last] - self.h[first]) // max(last - first, 1)
+        chord = (self.h[last] - self.h[first]) // max(last - first, 1)
+        price = min(max(chord, low), high)
         step = 1 + abs(price) // 8
         found: _Window | None = None
         for _ in range(_TRIALS):
@@ -244,7 +267,8 @@ class _Coupled:
             estimate = constant + int(walk.numbers[_local.BEST]) + min(rest)
             if found is None or estimate > found.estimate:
                 found = _Window(first, last, price, min(rest), estimate, point)
-            total, wanted = self.offer(point), first + rest.index(min(rest))
+            self.offer(point)
+            total, wanted = self.total(point), first + rest.index(min(rest))
             if total > wanted:
                 low, following = price, min(price + step, high)
             else:
@@ -280,6 +304,8 @@ class _Coupled:
         least, exhausted, visited = explore(
             layout, self.allowed, walk, below=below, nodes=nodes, deadline=self.deadline
         )
-        self.offer(walk.best)
+        claimed, real = int(walk.numbers[_local.BEST]), self.offer(walk.best)
+        # What was searched for is less than a claim; so a wrong one voids all that is proven.
+        self.contradicted |= claimed < min(below, _total.NEVER) and constant + claimed != real
         again = replace(window, start=walk.best.copy())
         return None if exhausted else constant + least, visited, again

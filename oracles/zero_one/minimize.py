@@ -17,7 +17,7 @@ from oracles.oracle import UNLIMITED, Limits, Oracle
 from oracles.solution import Certificate, Solution, Status
 from oracles.total import TotalReward
 from oracles.verdict import check_provable, recheck
-from oracles.zero_one._prices import check_total
+from oracles.zero_one._prices import check_noise, check_total
 from oracles.zero_one.cells import CellTable, IntArray
 from oracles.zero_one.descent import descend, total_cost
 from oracles.zero_one.formulation import formulate
@@ -190,6 +190,15 @@ class ZeroOneProblem:
             check_total(scale * self.cells.n_rows, total)
         if self.method == "milp":
             check_provable(scale * self.cells.n_rows, scale)
+
+    def check_noise(self, largest: int, total: TotalReward) -> None:
+        """Refuse rewards up to ``largest`` for points with an allowed total, if too large.
+
+        Raises:
+            ProblemError: With a total 64 bits could not suffice for :func:`minimize`.
+        """
+        if self.method == "search":
+            check_noise(largest, total)
 
     def minimize(
         self,

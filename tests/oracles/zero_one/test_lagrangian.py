@@ -12,20 +12,21 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from experiments.adult_data import task
 from oracle_dp import Budget, Ledger, opdisc
-from oracle_dp.errors import UncertifiedError
 from oracles import Certificate, Highs, Limits, ProblemError, Solution, Status
 from oracles.total import TotalReward
 from oracles.zero_one import CellTable, ZeroOneProblem, _local
 from oracles.zero_one import lagrangian as searches
 from oracles.zero_one.cells import IntArray
 from oracles.zero_one.lagrangian import search_with_total
-from tests.oracles.zero_one.test_search import Costs, instances, no_costs
+from oracles.zero_one.search import search
+from tests.oracles.zero_one.test_search import Costs, brute_force, instances, no_costs
 
 ROOT = Path(__file__).parents[3]
 Found = Solution[tuple[IntArray, ...]]
@@ -219,16 +220,83 @@ def test_an_oracle_for_the_search_is_refused_before_anything_is_charged() -> Non
     assert not ledger.charges
 
 
-def test_noise_beyond_64_bits_is_a_refusal_that_is_charged() -> None:
-    """As every run that is not proven; it depends on the noise, and not on the rows."""
+def test_noise_that_could_leave_64_bits_is_refused_before_anything_is_charged() -> None:
+    """A refusal afterwards would cut the noise off, which no epsilon allows."""
     ledger = Ledger({"people": Budget(epsilon=128)})
     cells = CellTable.from_codes([[0], [1]], [True, False], (1_000,))
-    with pytest.raises(UncertifiedError, match="stays charged"):
+    with pytest.raises(ProblemError, match="64 bits"):
         opdisc(
             ZeroOneProblem(cells, tuple(range(-40, 41))), epsilon=128, sensitivity=2, lift="pi",
             max_norm=44, random_state=1, ledger=ledger, dataset="people",
         )  # fmt: skip
-    assert len(ledger.charges) == 1
+    assert not ledger.charges
+
+
+def test_cells_that_are_listed_twice_count_twice() -> None:
+    generator = np.random.default_rng(8)
+    for case in cases(60, 120, most=300):
+        n = case.cells.n_cells
+        again = generator.integers(0, n, 4) if n else np.zeros(0, dtype=np.int64)
+        rows = np.concatenate([np.arange(n), again])
+        positive, negative = generator.integers(0, 9, (2, len(rows)))
+        twice = CellTable(
+            case.cells.codes[rows], case.cells.factors[rows], positive, negative, case.cells.levels
+        )
+        one = Case(twice, case.values, case.costs, case.total)
+        check(one, one.solve())
+        plain = search(twice, case.values, case.costs, limits=Limits())
+        assert plain.objective == brute_force(twice, case.values, case.costs)
+
+
+def test_a_local_search_that_errs_about_costs_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lie(walk: Any, rounds: int) -> None:
+        walk.numbers[_local.BEST] -= 3
+
+    monkeypatch.setattr(_local, "improve", lie)
+    statuses = set()
+    for case in cases(70, 40):
+        found = case.solve()
+        statuses.add(found.status)
+        if found.certificate is Certificate.EXACT:
+            check(case, found)
+    assert Status.ERROR in statuses
+
+
+def test_levels_without_cells_cost_nothing_but_a_sum() -> None:
+    generator = np.random.default_rng(44)
+    for levels in ((5, 20, 2), (2, 2, 60)):
+        codes = np.stack([generator.integers(0, min(size, 3), 6) for size in levels], axis=1)
+        cells = CellTable.from_codes(codes, generator.random(6) < 0.5, levels)
+        d = sum(levels)
+        costs = [generator.integers(-30, 31, (size, 3)) for size in levels]
+        total = TotalReward(
+            parts=(TERNARY**2,) * d, levels=generator.integers(-40, 41, 23), factor=1
+        )
+        case = Case(cells, TERNARY, costs, total)
+        found = case.solve(seconds=20)
+        assert found.status is Status.OPTIMAL
+        assert found.value is not None
+        assert found.objective == case.cost(found.value)
+        for _ in range(2_000):
+            flat = generator.choice(TERNARY, d, p=[0.1, 0.8, 0.1])
+            other = case.cost(cells.split(flat))
+            assert other is None or other >= found.objective
+
+
+def test_leaves_count_as_work_so_that_limits_hold() -> None:
+    generator = np.random.default_rng(5)
+    sizes = (300, 30)
+    codes = np.stack([generator.integers(0, size, 2_000) for size in sizes], axis=1)
+    cells = CellTable.from_codes(codes, generator.random(2_000) < 0.5, sizes)
+    values = np.arange(-7, 8)
+    costs = [generator.integers(-9, 10, (size, 15)) for size in sizes]
+    levels = np.rint(50 * np.sqrt(np.arange(2_000))).astype(np.int64)
+    total = TotalReward(parts=(values**2,) * 330, levels=levels, factor=-1)
+    case = Case(cells, values, costs, total)
+    case.solve(nodes=2)  # compiles
+    began = time.monotonic()
+    case.solve(seconds=1)
+    assert time.monotonic() - began < 4
 
 
 def test_the_same_minimum_as_a_solver_on_adult() -> None:
