@@ -46,6 +46,12 @@ class TotalReward:
     factor: int
 
     def __post_init__(self) -> None:
+        arrays = (*self.parts, self.levels)
+        whole = all(np.issubdtype(np.asarray(one).dtype, np.signedinteger) for one in arrays)
+        if not whole or not isinstance(self.factor, int | np.integer):
+            raise ProblemError("total: parts, levels and factor must be integers, of 64 bits")
+        # A NumPy integer would wrap where Python's does not.
+        object.__setattr__(self, "factor", int(self.factor))
         if not len(self.levels) or any((part < 0).any() for part in self.parts):
             raise ProblemError("total: at least one level, and parts of at least 0, expected")
 

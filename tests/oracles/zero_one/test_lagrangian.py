@@ -232,6 +232,20 @@ def test_noise_that_could_leave_64_bits_is_refused_before_anything_is_charged() 
     assert not ledger.charges
 
 
+@pytest.mark.parametrize(
+    "wrong", [{"factor": 1.5}, {"levels": np.array([0.5, 1])}, {"parts": (np.array([0.5]),)}]
+)
+def test_totals_are_of_integers(wrong: dict[str, Any]) -> None:
+    given = {"parts": (TERNARY**2,), "levels": np.array([0, 1]), "factor": 1}
+    with pytest.raises(ProblemError, match="integers"):
+        TotalReward(**(given | wrong))
+    for kind in (np.int32, np.int64):
+        factor = kind(2**30)
+        total = TotalReward(parts=(TERNARY**2,) * 2, levels=np.array([0, 2**24, 7]), factor=factor)
+        case = Case(SMALL, TERNARY, no_costs((2,), 3), total)
+        check(case, case.solve())
+
+
 def test_cells_that_are_listed_twice_count_twice() -> None:
     generator = np.random.default_rng(8)
     for case in cases(60, 120, most=300):
