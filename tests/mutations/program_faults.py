@@ -30,7 +30,7 @@ PROGRAM_FAULTS = [
     ),
     Fault(
         "values left out that a total may need",
-        "oracles/zero_one/lagrangian.py",
+        "oracles/zero_one/_coupled.py",
         "self.allowed = np.ones(self.own.shape, dtype=bool)",
         "self.allowed = self.own - self.own.min(axis=1, keepdims=True) <= "
         "self.layout.level_gain[:, None]",
